@@ -1,0 +1,182 @@
+"""The rollout file: everything later stages need of the rollouts of one checkpoint on one set of puzzles.
+
+A Parquet file with one row per puzzle, whose per-candidate columns are lists: a bank of any number of puzzles is written
+and read a few rows at a time.  Writing the same bank twice gives the same bytes.
+"""
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from jaxtyping import Bool, Float, Int, UInt8
+
+from cvoting.atomic import atomic_path
+from cvoting.data.puzzles import Origin
+from cvoting.errors import CvotingError
+
+FORMAT = 1
+#: What an answer is judged by: every position to predict right (the paper's metric), or every cell (HRM's).
+METRICS = ("board", "all_cells")
+
+
+class BankFileError(CvotingError):
+    """A file that is not a readable bank."""
+
+
+@dataclass(frozen=True)
+class BankHeader:
+    """What a bank is of: the same for all its rows."""
+
+    run: str
+    model: str
+    dataset: str
+    split: str
+    origin: Origin
+    source: str
+    T_eval: int
+    training_seed: int
+    inference_seed: int
+
+
+@dataclass(frozen=True)
+class Bank:
+    """Rollouts of some puzzles; candidate k of puzzle p is entry [p, k] of every per-candidate array.
+
+    Attributes:
+        header: what the bank is of.
+        puzzles: the hash of each puzzle.
+        questions, labels: tokens.
+        answers: for each puzzle its table of distinct answers, in order of appearance.
+        answer_ids: the row of the puzzle's table that a candidate answered.
+        scores: per name, larger is better: confidence, negative_entropy, log_probability; where the model has an
+            energy, energy_last and energy_sum (minus the energy); latent_residual and logit_residual (minus the change).
+        correct: per metric of `METRICS`, whether the candidate's answer is right.
+        cell_accuracy: share of the positions to predict that are right.
+    """
+
+    header: BankHeader
+    puzzles: list[str]
+    questions: UInt8[np.ndarray, "puzzles cells"]
+    labels: UInt8[np.ndarray, "puzzles cells"]
+    answers: list[UInt8[np.ndarray, "_ cells"]]
+    answer_ids: Int[np.ndarray, "puzzles candidates"]
+    scores: dict[str, Float[np.ndarray, "puzzles candidates"]]
+    correct: dict[str, Bool[np.ndarray, "puzzles candidates"]]
+    cell_accuracy: Float[np.ndarray, "puzzles candidates"]
+
+    def __len__(self) -> int:
+        return len(self.puzzles)
+
+    @property
+    def candidates(self) -> int:
+        """M, the number of candidates per puzzle."""
+        return self.answer_ids.shape[1]
+
+
+def write_banks(path: str | Path, parts: Iterable[Bank]) -> None:
+    """Write parts, in order, as one bank; each part becomes one row group.
+
+    Raises:
+        ValueError: when there is no part, or the parts have different headers or scores.
+    """
+    with atomic_path(path) as temporary:
+        writer = None
+        try:
+            for part in parts:
+                table = _to_table(part)
+                if writer is None:
+                    writer = pq.ParquetWriter(temporary, table.schema, compression="zstd")
+                elif not table.schema.equals(writer.schema, check_metadata=True):
+                    raise ValueError(f"{path}: parts of different banks: {table.schema} and {writer.schema}")
+                writer.write_table(table, row_group_size=max(len(part), 1))
+        finally:
+            if writer is not None:
+                writer.close()
+        if writer is None:
+            raise ValueError(f"{path}: a bank of no puzzles")
+
+
+def read_banks(path: str | Path) -> Iterator[Bank]:
+    """The parts of a bank file, one row group at a time: memory is that of the largest part.
+
+    Raises:
+        BankFileError: when the file is damaged or not a bank.
+    """
+    try:
+        with pq.ParquetFile(path) as file:
+            about = json.loads((file.schema_arrow.metadata or {}).get(b"cvoting", b"{}"))
+            if about.get("format") != FORMAT:
+                raise BankFileError(f"{path}: bank format {about.get('format')!r}, expected {FORMAT}: make it again")
+            for group in range(file.num_row_groups):
+                yield _from_table(file.read_row_group(group), BankHeader(**about["header"]))
+    except (pa.ArrowException, OSError) as error:
+        raise BankFileError(f"{path}: not a readable bank ({error}): delete it and make it again") from error
+
+
+def concatenate(parts: Iterable[Bank]) -> Bank:
+    """All rows of some parts of one bank, in memory at once."""
+    parts = list(parts)
+    first = parts[0]
+    return Bank(
+        header=first.header,
+        puzzles=[p for part in parts for p in part.puzzles],
+        questions=np.concatenate([p.questions for p in parts]),
+        labels=np.concatenate([p.labels for p in parts]),
+        answers=[a for part in parts for a in part.answers],
+        answer_ids=np.concatenate([p.answer_ids for p in parts]),
+        scores={name: np.concatenate([p.scores[name] for p in parts]) for name in first.scores},
+        correct={name: np.concatenate([p.correct[name] for p in parts]) for name in first.correct},
+        cell_accuracy=np.concatenate([p.cell_accuracy for p in parts]),
+    )
+
+
+def _to_table(bank: Bank) -> pa.Table:
+    cells = bank.questions.shape[1]
+    answers = pa.ListArray.from_arrays(
+        np.concatenate([[0], np.cumsum([len(a) for a in bank.answers])]).astype(np.int32),
+        _fixed_lists(np.concatenate([np.empty((0, cells), np.uint8), *bank.answers])),
+    )
+    columns = {
+        "puzzle": pa.array(bank.puzzles, pa.string()),
+        "question": _fixed_lists(bank.questions),
+        "label": _fixed_lists(bank.labels),
+        "answers": answers,
+        "answer_id": _fixed_lists(bank.answer_ids.astype(np.int32)),
+        **{f"score/{name}": _fixed_lists(values.astype(np.float64)) for name, values in bank.scores.items()},
+        **{f"correct/{name}": _fixed_lists(values) for name, values in bank.correct.items()},
+        "cell_accuracy": _fixed_lists(bank.cell_accuracy.astype(np.float64)),
+    }
+    about = json.dumps({"format": FORMAT, "header": asdict(bank.header)}, sort_keys=True)
+    return pa.table(columns).replace_schema_metadata({"cvoting": about})
+
+
+def _from_table(table: pa.Table, header: BankHeader) -> Bank:
+    table = table.combine_chunks()
+    questions = _matrix(table["question"])
+    tables = table["answers"].combine_chunks()
+    rows = _matrix(pa.chunked_array([tables.flatten()]))
+    offsets = tables.offsets.to_numpy() - tables.offsets[0].as_py()
+    return Bank(
+        header=header,
+        puzzles=table["puzzle"].to_pylist(),
+        questions=questions,
+        labels=_matrix(table["label"]),
+        answers=[rows[a:b] for a, b in zip(offsets[:-1], offsets[1:], strict=True)],
+        answer_ids=_matrix(table["answer_id"]),
+        scores={n.removeprefix("score/"): _matrix(table[n]) for n in table.column_names if n.startswith("score/")},
+        correct={n.removeprefix("correct/"): _matrix(table[n]) for n in table.column_names if n.startswith("correct/")},
+        cell_accuracy=_matrix(table["cell_accuracy"]),
+    )
+
+
+def _fixed_lists(values: np.ndarray) -> pa.FixedSizeListArray:
+    return pa.FixedSizeListArray.from_arrays(pa.array(values.reshape(-1)), values.shape[1])
+
+
+def _matrix(column: pa.ChunkedArray) -> np.ndarray:
+    lists = column.combine_chunks()
+    return lists.flatten().to_numpy(zero_copy_only=False).reshape(len(lists), lists.type.list_size)

@@ -1,0 +1,22 @@
+"""Where torch computes."""
+
+import os
+import sys
+
+import torch
+
+
+def choose_device(threads: int) -> torch.device:
+    """CUDA where present, else MPS, else the CPU with `threads` threads; said aloud.
+
+    The environment variable CVOTING_DEVICE (cuda, mps, cpu) overrides the choice.
+    """
+    found = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+    device = torch.device(os.environ.get("CVOTING_DEVICE", found))
+    if device.type == "cpu":
+        torch.set_num_threads(threads)
+    # TF32 rounds to 10 bits: it would change which candidate wins.
+    torch.backends.cuda.matmul.allow_tf32 = False
+    threads_text = f" ({threads} threads)" if device.type == "cpu" else ""
+    print(f"device: {device}{threads_text}", file=sys.stderr, flush=True)
+    return device

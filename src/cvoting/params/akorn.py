@@ -1,0 +1,33 @@
+"""Parameters of AKOrN (Table 3 of the paper; the released code where the paper is silent)."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from cvoting.params.core import ParameterError, key
+
+
+@dataclass(frozen=True, kw_only=True)
+class AkornParams:
+    """Artificial Kuramoto oscillatory neurons."""
+
+    architecture: Literal["akorn"] = key("the architecture")
+    channels: int = key("C, embedding dimension (Table 3: 512)", minimum=4)
+    oscillator_dim: int = key("n, consecutive channels that form one oscillator (Table 3: 4)", minimum=2)
+    heads: int = key("attention heads (Table 3: 8)", minimum=1)
+    layers: int = key("L, Kuramoto layers (Table 3: 1)", minimum=1)
+    step_size: float = key("gamma, initial value of the learnable step size (Table 3: 1.0)", above=0)
+    omega: Literal["none", "global", "per_pair"] = key("natural frequencies: none, one for all, or one per channel pair")
+    omega_initial: float = key("initial frequency (released README 0.5, earlier 0.1)")
+    omega_learnable: bool = key("whether the frequencies are trained (released README: true)")
+
+    def __post_init__(self) -> None:
+        problems = []
+        if self.channels % self.oscillator_dim:
+            problems.append(f"oscillator_dim = {self.oscillator_dim}: expected a divisor of channels = {self.channels}")
+        if self.channels % (4 * self.heads):
+            problems.append(
+                f"heads = {self.heads}: expected channels / heads to be a multiple of 4 (a pair of channels for rows "
+                f"and one for columns), got {self.channels} / {self.heads}"
+            )
+        if problems:
+            raise ParameterError(problems)

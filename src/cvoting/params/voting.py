@@ -1,0 +1,26 @@
+"""Parameters of the voting tables."""
+
+from dataclasses import dataclass
+
+from cvoting.params.core import ParameterError, key
+
+
+@dataclass(frozen=True, kw_only=True)
+class VotingParams:
+    """Which votes are computed, over which numbers of candidates, with which intervals."""
+
+    K: tuple[int, ...] = key("numbers of candidates, increasing", minimum=1)
+    votes: tuple[str, ...] = key("selection rules, from voting.VOTES; rules a bank has no scores for are left out")
+    subsets: int = key("R, random candidate subsets over which set-valued votes (majority) are averaged", minimum=1)
+    resamples: int = key("bootstrap resamples", minimum=100)
+    level: float = key("confidence level of the intervals", above=0, below=1)
+    seed: int = key("seed of subsets and resamples", minimum=0)
+
+    def __post_init__(self) -> None:
+        problems = []
+        if not self.K or list(self.K) != sorted(set(self.K)):
+            problems.append(f"K = {list(self.K)}: expected increasing numbers")
+        if not self.votes or len(set(self.votes)) < len(self.votes):
+            problems.append(f"votes = {list(self.votes)}: expected different names, at least one")
+        if problems:
+            raise ParameterError(problems)

@@ -1,0 +1,79 @@
+"""What each job needs: its recipe and its code.
+
+A recipe is the canonical JSON of exactly the parameter blocks a job uses.  The rule that runs the job tracks it, and the
+job receives nothing else, so a parameter that is not in a recipe cannot change the job's result.
+"""
+
+from cvoting.params.core import canonical, plain
+from cvoting.params.study import Study
+
+
+def data(study: Study, dataset: str) -> str:
+    """Build a dataset."""
+    return canonical({"dataset": dataset, **plain(study.datasets[dataset])})
+
+
+def data_modules(study: Study, dataset: str) -> tuple[str, ...]:
+    """The modules whose import closure is the code that builds a dataset."""
+    block = study.datasets[dataset]
+    return f"cvoting.data.{block.source.kind}", f"cvoting.tasks.{block.task.name}"
+
+
+def train(study: Study, run: str, training_seed: int) -> str:
+    """Train a run with one seed."""
+    block = study.runs[run]
+    recipe = {
+        "run": run,
+        "model": block.model,
+        "dataset": block.dataset,
+        "task": study.datasets[block.dataset].task,
+        "network": study.models[block.model].network,
+        "training": study.training_of(run),
+        "training_seed": training_seed,
+    }
+    return canonical(recipe)
+
+
+def train_modules(study: Study, run: str) -> tuple[str, ...]:
+    """The modules whose import closure is the code of a training: the loop, its model, its task."""
+    return ("cvoting.training.loop", "cvoting.checkpoint", *_model_and_task(study, run))
+
+
+def rollouts(study: Study, bank: str, inference_seed: int, shard: int) -> str:
+    """Roll out one shard of a bank."""
+    block = study.banks[bank]
+    names = ("dataset", "split", "T_eval", "candidates", "chunk", "shards")
+    recipe = {name: getattr(block, name) for name in names} | {"inference_seed": inference_seed, "shard": shard}
+    return canonical(recipe)
+
+
+def rollouts_modules(study: Study, bank: str) -> tuple[str, ...]:
+    """The modules whose import closure is the code of a rollout job."""
+    return ("cvoting.rollouts", "cvoting.checkpoint", *_model_and_task(study, study.banks[bank].run))
+
+
+def voting(study: Study, bank: str) -> str:
+    """Compute the voting tables of a bank."""
+    return canonical({"study": study.study, "bank": bank, "voting": study.voting})
+
+
+def voting_modules() -> tuple[str, ...]:
+    """The modules whose import closure is the code of a voting job."""
+    return ("cvoting.tables",)
+
+
+def figure(study: Study, name: str) -> str:
+    """Draw a figure."""
+    about = {"study": study.study, "title": study.title, "paper_scale": study.paper_scale}
+    return canonical({"figure": name, **about, "params": getattr(study.figures, name)})
+
+
+def figure_modules(name: str) -> tuple[str, ...]:
+    """The modules whose import closure is the code of a figure job."""
+    return (f"cvoting.figures.{name}",)
+
+
+def _model_and_task(study: Study, run: str) -> tuple[str, str]:
+    block = study.runs[run]
+    network, task = study.models[block.model].network, study.datasets[block.dataset].task
+    return f"cvoting.models.{network.architecture}", f"cvoting.tasks.{task.name}"

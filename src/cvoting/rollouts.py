@@ -1,0 +1,195 @@
+"""The rollout engine: K candidates x T steps for a trained model on a set of puzzles, streamed.
+
+Memory is bounded by a chunk of rollouts, whatever the number of candidates and puzzles.  A candidate's initial state is
+a function of (inference seed, puzzle, candidate) alone, so the first 16 candidates of a bank of 4096 are the bank of 16.
+"""
+
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Float, Float32, Int, UInt8
+from torch import Tensor
+
+from cvoting.bank import Bank, BankHeader, concatenate, read_banks, write_banks
+from cvoting.data.puzzles import Puzzles
+from cvoting.models.base import RecurrentModel
+from cvoting.progress import Progress
+from cvoting.scores import change, double, probability_scores
+from cvoting.seeding import generator
+from cvoting.tasks.base import Task
+
+#: Puzzles that make one row group of the bank and are kept at once when a job is interrupted.
+PART_PUZZLES = 32
+#: Last steps over which residuals are averaged.
+RESIDUAL_STEPS = 3
+
+
+@dataclass(frozen=True)
+class RolloutPlan:
+    """How much is rolled out, and in which pieces.
+
+    Attributes:
+        T_eval: recurrent steps.
+        candidates: rollouts per puzzle.
+        chunk: rollouts computed at once: some whole puzzles, or a slice of one puzzle's candidates.
+        shards: files a bank is divided into; a shard is a union of chunks, so that no result depends on the sharding.
+        shard: which of them, from 0.
+    """
+
+    T_eval: int
+    candidates: int
+    chunk: int
+    shards: int = 1
+    shard: int = 0
+
+    @property
+    def puzzles_at_once(self) -> int:
+        """Puzzles of a chunk."""
+        return max(1, self.chunk // self.candidates)
+
+    def parts(self, puzzles: int) -> list[range]:
+        """The puzzles of this shard, in parts of whole chunks."""
+        chunks = -(-puzzles // self.puzzles_at_once)
+        first, last = (s * chunks // self.shards * self.puzzles_at_once for s in (self.shard, self.shard + 1))
+        step = max(1, PART_PUZZLES // self.puzzles_at_once) * self.puzzles_at_once
+        end = min(last, puzzles)
+        return [range(start, min(start + step, end)) for start in range(first, end, step)]
+
+
+def initial_noise(
+    puzzles: Sequence[str], candidates: range, shape: tuple[int, ...], inference_seed: int
+) -> Float32[np.ndarray, "puzzles candidates ..."]:
+    """Standard normal noise of some candidates of some puzzles.
+
+    Args:
+        puzzles: their hashes.
+        candidates: their indices, from 0.
+        shape: the model's `noise_shape`.
+        inference_seed: seed of the initial states.
+    """
+    noise = np.empty((len(puzzles), len(candidates), *shape), dtype=np.float32)
+    for row, puzzle in enumerate(puzzles):
+        for column, candidate in enumerate(candidates):
+            rng = generator("initial state", inference_seed, puzzle, counter=candidate)
+            rng.standard_normal(dtype=np.float32, out=noise[row, column])
+    return noise
+
+
+def roll_out(
+    model: RecurrentModel,
+    task: Task,
+    puzzles: Puzzles,
+    plan: RolloutPlan,
+    header: BankHeader,
+    path: Path,
+    partial: Path,
+    device: torch.device,
+) -> None:
+    """Roll out the puzzles of one shard and write them as a bank.
+
+    Args:
+        model: with the weights to use.
+        task: positions to predict.
+        puzzles: the whole set; the plan picks this shard's.
+        plan: how much, in which pieces.
+        header: what the bank is of; its inference seed keys the initial states.
+        path: the bank's file.
+        partial: folder of finished parts, from which an interrupted job goes on; removed at the end.
+        device: where to compute.
+    """
+    model.to(device).eval()
+    parts = plan.parts(len(puzzles))
+    files = [partial / f"part-{part.start:08}.parquet" for part in parts]
+    finished = sum(len(p) for p, f in zip(parts, files, strict=True) if f.exists())
+    progress = Progress(f"rollouts {header.run} on {header.dataset}", sum(map(len, parts)), finished, "puzzles")
+    for part, file in zip(parts, files, strict=True):
+        if not file.exists():
+            at_once = [part[i : i + plan.puzzles_at_once] for i in range(0, len(part), plan.puzzles_at_once)]
+            banks = []
+            for group in at_once:
+                banks.append(_roll_out_group(model, task, puzzles[group.start : group.stop], plan, header, device))
+                progress.step(len(group))
+            write_banks(file, [concatenate(banks)])
+    write_banks(path, chain.from_iterable(map(read_banks, files)))
+    shutil.rmtree(partial, ignore_errors=True)
+
+
+class _Slice(NamedTuple):
+    """What is kept of some candidates of some puzzles."""
+
+    answers: UInt8[np.ndarray, "puzzles candidates cells"]
+    scores: dict[str, Float[np.ndarray, "puzzles candidates"]]
+
+
+def _roll_out_group(
+    model: RecurrentModel, task: Task, puzzles: Puzzles, plan: RolloutPlan, header: BankHeader, device: torch.device
+) -> Bank:
+    """All candidates of a few puzzles."""
+    slices = []
+    for start in range(0, plan.candidates, plan.chunk):
+        candidates = range(start, min(start + plan.chunk, plan.candidates))
+        noise = initial_noise(puzzles.hashes, candidates, model.noise_shape, header.inference_seed)
+        slices.append(_roll_out_slice(model, task, puzzles.questions, noise, plan.T_eval, device))
+    answers = np.concatenate([s.answers for s in slices], axis=1)
+    scores = {name: np.concatenate([s.scores[name] for s in slices], axis=1) for name in slices[0].scores}
+    right = answers == puzzles.answers[:, None]
+    asked = task.positions_to_predict(puzzles.questions)[:, None]
+    tables, ids = zip(*map(_distinct, answers), strict=True)
+    return Bank(
+        header=header,
+        puzzles=puzzles.hashes,
+        questions=puzzles.questions,
+        labels=puzzles.answers,
+        answers=list(tables),
+        answer_ids=np.stack(ids),
+        scores=scores,
+        correct={"board": (right | ~asked).all(-1), "all_cells": right.all(-1)},
+        cell_accuracy=(right & asked).sum(-1) / asked.sum(-1),
+    )
+
+
+@torch.inference_mode()
+def _roll_out_slice(
+    model: RecurrentModel,
+    task: Task,
+    questions: UInt8[np.ndarray, "puzzles cells"],
+    noise: Float32[np.ndarray, "puzzles candidates ..."],
+    steps: int,
+    device: torch.device,
+) -> _Slice:
+    """One chunk through the model."""
+    asked = torch.from_numpy(task.positions_to_predict(questions)).to(device)
+    condition = model.embed(torch.from_numpy(questions.astype(np.int64)).to(device))
+    state = model.initial_state(condition, torch.from_numpy(noise).to(device))
+    energies: list[Tensor] = []
+    read: list[tuple[Tensor, Tensor]] = []
+    for t, state in enumerate(model.trajectory(condition, state, steps), start=1):
+        if state.energy is not None:
+            energies.append(double(state.energy))
+        if t >= steps - RESIDUAL_STEPS:
+            read.append((state.latent, model.readout(state)))
+    logits = read[-1][1]
+    scores = probability_scores(logits, asked)
+    if energies:
+        scores |= {"energy_last": -energies[-1], "energy_sum": -torch.stack(energies).sum(0)}
+    if steps > 1:
+        changes = [[change(a, b, asked) for a, b in zip(*pair, strict=True)] for pair in pairwise(read)]
+        latent, readout = (torch.stack(c).mean(0) for c in zip(*changes, strict=True))
+        scores |= {"latent_residual": -latent, "logit_residual": -readout}
+    answers = logits.argmax(-1) + task.first_answer_token
+    return _Slice(answers.to(torch.uint8).cpu().numpy(), {name: s.cpu().numpy() for name, s in scores.items()})
+
+
+def _distinct(
+    answers: UInt8[np.ndarray, "candidates cells"],
+) -> tuple[UInt8[np.ndarray, "distinct cells"], Int[np.ndarray, "candidates"]]:
+    """The distinct answers of a puzzle, in order of appearance, and which of them each candidate gave."""
+    table, first, ids = np.unique(answers, axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    return table[order], np.argsort(order)[ids.reshape(-1)]

@@ -1,0 +1,50 @@
+"""Scores of candidates: numbers, in float64, by which a vote may prefer one to another; larger is better."""
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+
+def double(values: Tensor) -> Tensor:
+    """In float64, on the CPU where the device (MPS) has no such numbers."""
+    return (values.cpu() if values.device.type == "mps" else values).double()
+
+
+def mean_over_positions(
+    values: Float[Tensor, "puzzles candidates cells"], positions: Bool[Tensor, "puzzles cells"]
+) -> Float[Tensor, "puzzles candidates"]:
+    """Mean over the positions to predict."""
+    weights = positions.to(values)[:, None]
+    return (values * weights).sum(-1) / weights.sum(-1)
+
+
+def probability_scores(
+    logits: Float[Tensor, "puzzles candidates cells classes"], positions: Bool[Tensor, "puzzles cells"]
+) -> dict[str, Float[Tensor, "puzzles candidates"]]:
+    """Scores of the softmax probabilities P of each cell's classes, averaged over the positions to predict.
+
+    confidence = mean max_j P (Section 3), negative_entropy = mean sum_j P log P and log_probability = mean max_j log P
+    (ablation appendix; the paper writes sums over positions, which order the candidates of a puzzle alike).
+
+    Args:
+        logits: one per class.
+        positions: the cells to predict.
+    """
+    log_p = torch.log_softmax(double(logits), dim=-1)
+    best = log_p.amax(-1)
+    positions = positions.to(log_p.device)
+    return {
+        "confidence": mean_over_positions(best.exp(), positions),
+        "negative_entropy": mean_over_positions((log_p.exp() * log_p).sum(-1), positions),
+        "log_probability": mean_over_positions(best, positions),
+    }
+
+
+def change(
+    now: Float[Tensor, "puzzles candidates cells features"],
+    before: Float[Tensor, "puzzles candidates cells features"],
+    positions: Bool[Tensor, "puzzles cells"],
+) -> Float[Tensor, "puzzles candidates"]:
+    """Euclidean length of the change of each cell's features, averaged over the positions to predict."""
+    length = double(torch.linalg.vector_norm(now - before, dim=-1))
+    return mean_over_positions(length, positions.to(length.device))

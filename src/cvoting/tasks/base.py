@@ -1,0 +1,54 @@
+"""What the rest of the project asks of a task."""
+
+from typing import Protocol
+
+import numpy as np
+from jaxtyping import Bool, Int, UInt8
+
+
+class Task(Protocol):
+    """A puzzle family: its tokens, the positions to predict, and its symmetries.
+
+    Questions and answers are uint8 tokens, one per cell.  A model predicts classes: class = token - first_answer_token.
+    """
+
+    @property
+    def grid(self) -> tuple[int, int]:
+        """Rows and columns."""
+
+    @property
+    def cells(self) -> int:
+        """Rows times columns."""
+
+    @property
+    def vocabulary(self) -> int:
+        """Number of tokens of a question."""
+
+    @property
+    def classes(self) -> int:
+        """Number of classes of an answer's cell."""
+
+    @property
+    def first_answer_token(self) -> int:
+        """The token of class 0."""
+
+    @property
+    def symmetry_groups(self) -> tuple[str, ...]:
+        """The names `random_symmetries` knows."""
+
+    def positions_to_predict(self, questions: UInt8[np.ndarray, "*batch cells"]) -> Bool[np.ndarray, "*batch cells"]:
+        """The cells whose answer is asked for: the set L of the paper (Section 3)."""
+
+    def valid(self, answers: UInt8[np.ndarray, "*batch cells"]) -> Bool[np.ndarray, "*batch"]:
+        """Whether an answer satisfies the task's constraints by itself."""
+
+    def parse(self, text: str) -> UInt8[np.ndarray, "cells"]:
+        """Tokens from one character per cell."""
+
+    def format(self, tokens: UInt8[np.ndarray, "cells"]) -> str:
+        """One character per cell."""
+
+    def random_symmetries(
+        self, count: int, group: str, rng: np.random.Generator
+    ) -> tuple[Int[np.ndarray, "count cells"], UInt8[np.ndarray, "count vocabulary"]]:
+        """Cell permutations and token relabellings that keep puzzles valid: `tokens[board[cells]]`."""

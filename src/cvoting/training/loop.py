@@ -1,0 +1,135 @@
+"""The training loop, the same for every model and task."""
+
+import copy
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from cvoting.data.puzzles import Puzzles
+from cvoting.errors import CvotingError
+from cvoting.models.base import RecurrentModel
+from cvoting.params.training import TrainingParams
+from cvoting.progress import Progress
+from cvoting.seeding import generator
+from cvoting.tasks.base import Task
+from cvoting.training.batches import Batch, training_batch, validation_batches
+from cvoting.training.ema import update_average
+from cvoting.training.losses import masked_cross_entropy
+from cvoting.training.optimizers import learning_rate, make_optimizer, set_learning_rate
+from cvoting.training.state import TrainingState
+
+
+class TrainingDiverged(CvotingError):
+    """The loss or its gradient is no longer a number."""
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What a training leaves: the model, its moving average, and the log's rows."""
+
+    model: RecurrentModel
+    average: RecurrentModel
+    log: list[dict[str, Any]]
+
+
+def train(
+    model: RecurrentModel,
+    task: Task,
+    puzzles: Puzzles,
+    validation: Puzzles,
+    params: TrainingParams,
+    seed: int,
+    resume: Path,
+    device: torch.device,
+    label: str = "training",
+) -> Trained:
+    """Train a model, or go on where an earlier process stopped.
+
+    On one CPU thread the weights are the same, bit for bit, however often the training was interrupted.
+
+    Args:
+        model: its weights are drawn here, from the seed.
+        task: positions to predict, classes, symmetries.
+        puzzles: the training set.
+        validation: watched every `validate_every` updates with the averaged weights; changes nothing.
+        params: objective, optimiser, length.
+        seed: training seed: weights, order, symmetries, noise.
+        resume: the file that holds the state between updates; it stays until the caller removes it.
+        device: where to compute.
+        label: names the run in progress lines.
+
+    Raises:
+        TrainingDiverged: when the loss or its gradient is not finite; the last good state stays in `resume`.
+    """
+    state = _start(model.to(device), params, seed, resume)
+    held_out = [b.to(device) for b in validation_batches(task, validation, params.batch, model.noise_shape, seed)]
+    progress = Progress(label, params.updates, done=state.update, unit="updates")
+    note = ""
+    while state.update < params.updates:
+        batch = training_batch(
+            task, puzzles, state.update, params.batch, params.augmentation, model.noise_shape, seed
+        ).to(device)
+        state.watch(_update(state, batch, params, resume))
+        if state.update % params.validate_every == 0 or state.update == params.updates:
+            row = state.end_window() | evaluate(state.average, held_out, params.T_train)
+            state.log.append(row)
+            note = f"loss {row['loss']:.3f}, validation: board accuracy {100 * row['validation_board']:.1f} %"
+        if state.update % params.checkpoint_every == 0 or state.update == params.updates:
+            state.save(resume)
+        progress.step(note=note)
+    return Trained(model, state.average, state.log)
+
+
+def _start(model: RecurrentModel, params: TrainingParams, seed: int, resume: Path) -> TrainingState:
+    """The state before the first update, or the one an earlier process left."""
+    torch_seed = int(generator("weights", seed).integers(2**63))
+    model.initialise(torch.Generator().manual_seed(torch_seed))
+    average = copy.deepcopy(model).requires_grad_(False)
+    state = TrainingState(model, average, make_optimizer(model.parameters(), params.optimizer))
+    if resume.exists():
+        state.load(resume)
+    return state
+
+
+def _update(state: TrainingState, batch: Batch, params: TrainingParams, resume: Path) -> dict[str, float]:
+    """One optimiser update; returns what the log says about it."""
+    model = state.model.train()
+    positions = batch.to_predict if params.loss_positions == "predict" else torch.ones_like(batch.to_predict)
+    logits = model(batch.questions, batch.noise, params.T_train)[:, 0]
+    loss = masked_cross_entropy(logits, batch.targets, positions)
+    state.optimizer.zero_grad(set_to_none=True)
+    loss.backward()
+    norm = nn.utils.clip_grad_norm_(model.parameters(), math.inf if params.clip is None else params.clip)
+    if not (torch.isfinite(loss) and torch.isfinite(norm)):
+        kept = f"the state after an earlier update is kept in {resume}" if resume.exists() else "no state was saved yet"
+        raise TrainingDiverged(
+            f"update {state.update + 1}: loss {loss.item()}, gradient norm {norm.item()}, expected finite numbers; "
+            f"{kept}; lower training.optimizer.lr or training.clip, or lengthen the warm-up"
+        )
+    rate = learning_rate(state.update, params.optimizer)
+    set_learning_rate(state.optimizer, rate)
+    state.optimizer.step()
+    update_average(state.average, model, state.update, params.ema)
+    state.update += 1
+    return {"loss": loss.item(), "gradient_norm": norm.item(), "learning_rate": rate}
+
+
+@torch.inference_mode()
+def evaluate(model: RecurrentModel, batches: list[Batch], steps: int) -> dict[str, float]:
+    """Loss over the positions to predict (nats), and cell and board accuracy, one rollout per puzzle."""
+    model.eval()
+    loss = right = cells = boards = puzzles = 0.0
+    for batch in batches:
+        logits = model(batch.questions, batch.noise, steps)[:, 0]
+        correct = (logits.argmax(-1) == batch.targets) | ~batch.to_predict
+        count = int(batch.to_predict.sum())
+        loss += float(masked_cross_entropy(logits, batch.targets, batch.to_predict)) * count
+        right += count - int((~correct).sum())
+        cells += count
+        boards += int(correct.all(-1).sum())
+        puzzles += len(correct)
+    return {"validation_loss": loss / cells, "validation_cell": right / cells, "validation_board": boards / puzzles}

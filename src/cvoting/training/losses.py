@@ -1,0 +1,23 @@
+"""What a training step minimises."""
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+
+def masked_cross_entropy(
+    logits: Float[Tensor, "puzzles cells classes"],
+    targets: Int[Tensor, "puzzles cells"],
+    positions: Bool[Tensor, "puzzles cells"],
+) -> Float[Tensor, ""]:
+    """Mean cross-entropy over the chosen cells of all puzzles, in nats.
+
+    Args:
+        logits: one score per class and cell.
+        targets: the class of each cell.
+        positions: the cells that count.
+    """
+    losses = cross_entropy(logits.flatten(0, 1), targets.flatten(), reduction="none")
+    weights = positions.flatten()
+    return torch.where(weights, losses, 0.0).sum() / weights.sum()

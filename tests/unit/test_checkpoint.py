@@ -1,0 +1,61 @@
+"""Checkpoints: round trip, same bytes, and files that are not what they should be."""
+
+import pytest
+import torch
+
+from cvoting.checkpoint import Checkpoint, CheckpointError, save_tensors
+
+
+@pytest.fixture
+def model() -> torch.nn.Module:
+    return torch.nn.Linear(3, 2)
+
+
+@pytest.fixture
+def checkpoint(model) -> Checkpoint:
+    average = {name: weight + 1 for name, weight in model.state_dict().items()}
+    return Checkpoint({"run": "r", "training_seed": 0, "network": {"b": 1, "a": 2}}, average, model.state_dict())
+
+
+def test_a_checkpoint_survives_saving_and_gives_the_same_bytes(tmp_path, checkpoint):
+    checkpoint.save(tmp_path / "one")
+    loaded = Checkpoint.load(tmp_path / "one")
+    assert loaded.about == checkpoint.about
+    for group in ("average", "raw"):
+        for name, weight in getattr(checkpoint, group).items():
+            assert torch.equal(getattr(loaded, group)[name], weight)
+    loaded.save(tmp_path / "two")
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+
+
+def test_evaluation_takes_the_average_unless_told_otherwise(checkpoint):
+    model = torch.nn.Linear(3, 2)
+    checkpoint.load_into(model)
+    assert torch.equal(model.weight, checkpoint.average["weight"])
+    checkpoint.load_into(model, "raw")
+    assert torch.equal(model.weight, checkpoint.raw["weight"])
+
+
+def test_a_checkpoint_of_another_model_is_refused(checkpoint):
+    with pytest.raises(CheckpointError, match="checkpoint of run 'r' is of another model: (?s:.*)size mismatch"):
+        checkpoint.load_into(torch.nn.Linear(4, 2))
+
+
+@pytest.mark.parametrize("damage", [lambda b: b[:100], lambda b: b"", lambda b: b"\xff" * 200, lambda b: b[:-4]])
+def test_a_damaged_file_is_refused_with_its_name(tmp_path, checkpoint, damage):
+    path = tmp_path / "checkpoint"
+    checkpoint.save(path)
+    path.write_bytes(damage(path.read_bytes()))
+    with pytest.raises(CheckpointError, match="checkpoint: not a readable checkpoint .* make it again"):
+        Checkpoint.load(path)
+
+
+def test_another_format_is_refused(tmp_path):
+    save_tensors(tmp_path / "old", {"average/w": torch.zeros(1)}, {"format": 0})
+    with pytest.raises(CheckpointError, match="checkpoint format 0, expected 1"):
+        Checkpoint.load(tmp_path / "old")
+
+
+def test_a_missing_file_is_refused_with_its_name(tmp_path):
+    with pytest.raises(CheckpointError, match="absent"):
+        Checkpoint.load(tmp_path / "absent")

@@ -1,0 +1,44 @@
+"""Scores by hand: one puzzle, two candidates, three cells of which two are to be predicted."""
+
+import numpy as np
+import pytest
+import torch
+
+from cvoting.scores import change, probability_scores
+
+POSITIONS = torch.tensor([[True, False, True]])
+
+
+def logits_of(probabilities) -> torch.Tensor:
+    return torch.log(torch.tensor(probabilities))[None]
+
+
+def test_scores_of_two_candidates():
+    # Candidate 1 has P = (3/4, 1/4) and (1/2, 1/2) at the positions to predict, candidate 2 has (1/2, 1/2) twice;
+    # the middle cell is given and must not count.
+    scores = probability_scores(
+        logits_of([[[0.75, 0.25], [0.9, 0.1], [0.5, 0.5]], [[0.5, 0.5], [1.0, 1e-9], [0.5, 0.5]]]), POSITIONS
+    )
+    log = np.log
+    expected = {
+        "confidence": [(0.75 + 0.5) / 2, 0.5],
+        "negative_entropy": [(0.75 * log(0.75) + 0.25 * log(0.25) + log(0.5)) / 2, log(0.5)],
+        "log_probability": [(log(0.75) + log(0.5)) / 2, log(0.5)],
+    }
+    for name, values in expected.items():
+        assert scores[name].dtype == torch.float64
+        assert scores[name][0].numpy() == pytest.approx(values, rel=1e-6), name
+
+
+def test_confidence_tells_candidates_apart_that_float32_cannot():
+    # With logits of 20 the top-1 probability is 1 - 8e-9 or so: exactly 1 in float32, not in float64.
+    logits = torch.tensor([[[[20.0, 0.0]] * 3, [[20.5, 0.0]] * 3]])
+    first, second = probability_scores(logits, POSITIONS)["confidence"][0]
+    assert first < second < 1
+
+
+def test_change_is_the_mean_length_over_the_positions():
+    # Changes (3, 4), (100, 0), (0, 0) have lengths 5, 100, 0; the given cell in the middle does not count.
+    before = torch.zeros(1, 1, 3, 2)
+    now = torch.tensor([[[[3.0, 4.0], [100.0, 0.0], [0.0, 0.0]]]])
+    assert change(now, before, POSITIONS).item() == pytest.approx(2.5)

@@ -1,0 +1,212 @@
+"""The training loop: what it minimises, that it learns, resumes bit for bit, and stops at NaN."""
+
+import dataclasses
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+import torch
+
+from cvoting.checkpoint import Checkpoint
+from cvoting.data.puzzles import Puzzles
+from cvoting.data.registry import SOURCES
+from cvoting.models.akorn import AKOrN
+from cvoting.params.akorn import AkornParams
+from cvoting.params.core import build, plain
+from cvoting.params.datasets import GeneratedSudoku, Splits
+from cvoting.params.training import TrainingParams
+from cvoting.tasks.sudoku import Sudoku
+from cvoting.training import loop
+from cvoting.training.batches import training_batch, validation_batches
+from cvoting.training.loop import TrainingDiverged, train
+from cvoting.training.losses import masked_cross_entropy
+from cvoting.training.optimizers import learning_rate
+
+TASK = Sudoku(name="sudoku", box=(2, 2))
+NETWORK = AkornParams(
+    architecture="akorn",
+    channels=16,
+    oscillator_dim=4,
+    heads=2,
+    layers=1,
+    step_size=1.0,
+    omega="global",
+    omega_initial=0.5,
+    omega_learnable=True,
+)
+TRAINING = {
+    "T_train": 4,
+    "updates": 12,
+    "batch": 8,
+    "optimizer": {"name": "adamw", "lr": 3e-3, "betas": [0.9, 0.999], "weight_decay": 0.0, "warmup_updates": 2},
+    "clip": 1.0,
+    "loss_positions": "all",
+    "augmentation": "shuffles",
+    "ema": {"decay": 0.9, "after": 2, "every": 2},
+    "validate_every": 5,
+    "checkpoint_every": 3,
+}
+
+
+@pytest.fixture(scope="module")
+def puzzles() -> dict[str, Puzzles]:
+    source = GeneratedSudoku(
+        kind="generated_sudoku", givens=(6, 9), seed=0, splits=Splits(train=20, validation=10, test=0)
+    )
+    return SOURCES["generated_sudoku"]("boards", TASK, source, None)
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def run(puzzles, resume, seed=0, **changes):
+    params = build(TrainingParams, TRAINING | changes)
+    model = AKOrN(NETWORK, TASK.grid, TASK.vocabulary, TASK.classes)
+    device = torch.device("cpu")
+    return train(model, TASK, puzzles["train"], puzzles["validation"], params, seed, resume, device)
+
+
+def weights(trained) -> dict[str, torch.Tensor]:
+    raw, average = trained.model.state_dict(), trained.average.state_dict()
+    return {f"raw/{k}": v for k, v in raw.items()} | {f"average/{k}": v for k, v in average.items()}
+
+
+def assert_same(ours, theirs):
+    assert ours.keys() == theirs.keys()
+    different = [name for name in ours if not torch.equal(ours[name], theirs[name])]
+    assert not different
+
+
+def test_training_twice_gives_the_same_weights_and_log(puzzles, tmp_path):
+    one, two = (run(puzzles, tmp_path / name) for name in "ab")
+    assert_same(weights(one), weights(two))
+    assert one.log == two.log
+    assert [row["update"] for row in one.log] == [5, 10, 12]
+
+
+def test_another_seed_gives_other_weights(puzzles, tmp_path):
+    one, two = (run(puzzles, tmp_path / str(seed), seed) for seed in (0, 1))
+    assert not any(torch.equal(a, b) for a, b in zip(one.model.parameters(), two.model.parameters(), strict=True))
+
+
+@pytest.mark.parametrize("stop", [3, 7, 11])
+def test_an_interrupted_training_ends_with_the_same_weights_and_log(puzzles, tmp_path, monkeypatch, stop):
+    whole = run(puzzles, tmp_path / "whole")
+
+    def stopping_batch(task, puzzles, update, *rest):
+        if update == stop:
+            raise KeyboardInterrupt
+        return training_batch(task, puzzles, update, *rest)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(loop, "training_batch", stopping_batch)
+        with pytest.raises(KeyboardInterrupt):
+            run(puzzles, tmp_path / "stopped")
+    continued = run(puzzles, tmp_path / "stopped")
+    assert_same(weights(whole), weights(continued))
+    assert whole.log == continued.log
+
+
+def test_the_loss_falls(puzzles, tmp_path):
+    log = run(puzzles, tmp_path / "long", updates=80, validate_every=20).log
+    assert log[-1]["loss"] < 0.7 * log[0]["loss"]
+
+
+def test_a_loss_that_is_no_number_stops_with_the_update_and_keeps_the_last_good_state(puzzles, tmp_path):
+    resume = tmp_path / "state"
+    run(puzzles, resume, updates=6)
+    good = resume.read_bytes()
+    with pytest.raises(TrainingDiverged, match=r"update \d+: loss .*nan.* kept in .*state; lower training.optimizer.lr"):
+        run(puzzles, resume, optimizer=TRAINING["optimizer"] | {"lr": 1e30}, clip=None, checkpoint_every=1000)
+    assert resume.read_bytes() == good
+
+
+def test_masked_cross_entropy_by_hand():
+    # Two cells of two classes: logits (0, 0) -> log 2 for either class; (log 3, 0) -> -log(3/4) for class 0.
+    logits = torch.tensor([[[0.0, 0.0], [np.log(3.0), 0.0]]])
+    targets = torch.tensor([[1, 0]])
+    both = masked_cross_entropy(logits, targets, torch.tensor([[True, True]]))
+    second = masked_cross_entropy(logits, targets, torch.tensor([[False, True]]))
+    assert both.item() == pytest.approx((np.log(2) + np.log(4 / 3)) / 2, rel=1e-6)
+    assert second.item() == pytest.approx(np.log(4 / 3), rel=1e-6)
+
+
+def test_every_puzzle_is_seen_once_per_epoch(puzzles):
+    seen = [
+        row.tobytes()
+        for update in range(5)  # 5 batches of 8 = 2 epochs of 20
+        for row in training_batch(TASK, puzzles["train"], update, 8, "none", (1,), 0).questions.numpy()
+    ]
+    epochs = seen[:20], seen[20:]
+    assert epochs[0] != epochs[1]
+    for epoch in epochs:
+        assert sorted(epoch) == sorted(q.astype(np.int64).tobytes() for q in puzzles["train"].questions)
+
+
+def test_augmented_batches_stay_puzzles_with_their_solutions(puzzles):
+    batch = training_batch(TASK, puzzles["train"], 0, 20, "shuffles", (1,), 0)
+    questions, answers = (a.numpy().astype(np.uint8) for a in (batch.questions, batch.targets + 1))
+    assert TASK.valid(answers).all()
+    assert TASK.answers_question(answers, questions).all()
+    assert (batch.to_predict.numpy() == (questions == 0)).all()
+
+
+def test_validation_covers_every_puzzle_once(puzzles):
+    batches = validation_batches(TASK, puzzles["validation"], 4, (2, 3), 0)
+    assert [tuple(b.noise.shape) for b in batches] == [(4, 1, 2, 3), (4, 1, 2, 3), (2, 1, 2, 3)]
+    assert np.array_equal(np.concatenate([b.questions for b in batches]), puzzles["validation"].questions)
+
+
+def test_the_learning_rate_rises_linearly_then_stays():
+    params = build(TrainingParams, TRAINING).optimizer
+    params = dataclasses.replace(params, warmup_updates=4, lr=1.0)
+    assert [learning_rate(u, params) for u in range(6)] == [0.25, 0.5, 0.75, 1.0, 1.0, 1.0]
+    assert learning_rate(0, dataclasses.replace(params, warmup_updates=0)) == 1.0
+
+
+@pytest.mark.slow
+def test_kill_9_and_the_same_command_end_in_the_same_files(puzzles, tmp_path):
+    for split in ("train", "validation"):
+        puzzles[split].save(tmp_path / f"{split}.npz")
+    recipe = {
+        "run": "r",
+        "model": "akorn",
+        "dataset": "boards",
+        "task": plain(TASK),
+        "network": plain(NETWORK),
+        "training": TRAINING | {"updates": 400, "checkpoint_every": 20},
+        "training_seed": 0,
+    }
+
+    def command(folder):
+        files = {"train": tmp_path / "train.npz", "validation": tmp_path / "validation.npz"}
+        outputs = {"out": folder / "c.safetensors", "log": folder / "log.csv", "partial": folder / "partial"}
+        options = [f"--{k}={v}" for k, v in (files | outputs | {"code": "x", "threads": 1}).items()]
+        return [sys.executable, "-m", "cvoting", "train", json.dumps(recipe), *options]
+
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    subprocess.run(command(whole), check=True, capture_output=True)
+    process = subprocess.Popen(command(killed), stderr=subprocess.PIPE)
+    while not list((killed / "partial").glob("*.safetensors")):
+        assert process.poll() is None, process.stderr.read()
+        time.sleep(0.02)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    process.stderr.close()
+    assert not (killed / "c.safetensors").exists()
+    again = subprocess.run(command(killed), check=True, capture_output=True, text=True)
+    assert "continues after" in again.stderr
+    for name in ("c.safetensors", "log.csv"):
+        assert (whole / name).read_bytes() == (killed / name).read_bytes()
+    assert not list((killed / "partial").iterdir())
+    assert Checkpoint.load(killed / "c.safetensors").about["initial_state"] == "random"

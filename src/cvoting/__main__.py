@@ -103,9 +103,10 @@ def voting(args: argparse.Namespace) -> None:
     from cvoting.run_record import record_run
     from cvoting.tables import write_voting
 
-    params = build(VotingParams, args.recipe["voting"])
-    with record_run(args.out, recipe=args.recipe):
-        write_voting(args.shards, params, args.recipe["study"], args.out, args.paired)
+    recipe = args.recipe
+    params, task = build(VotingParams, recipe["voting"], "voting"), make_task(recipe["task"])
+    with record_run(args.out, recipe=recipe):
+        write_voting(args.shards, params, task, recipe["study"], args.out, args.paired)
 
 
 def figure(args: argparse.Namespace) -> None:

@@ -54,12 +54,14 @@ def rollouts_modules(study: Study, bank: str) -> tuple[str, ...]:
 
 def voting(study: Study, bank: str) -> str:
     """Compute the voting tables of a bank."""
-    return canonical({"study": study.study, "bank": bank, "voting": study.voting})
+    task = study.datasets[study.banks[bank].dataset].task
+    return canonical({"study": study.study, "bank": bank, "task": task, "voting": study.voting})
 
 
-def voting_modules() -> tuple[str, ...]:
+def voting_modules(study: Study, bank: str) -> tuple[str, ...]:
     """The modules whose import closure is the code of a voting job."""
-    return ("cvoting.tables",)
+    task = study.datasets[study.banks[bank].dataset].task
+    return "cvoting.tables", f"cvoting.tasks.{task.name}"
 
 
 def figure(study: Study, name: str) -> str:

@@ -41,9 +41,9 @@ def model() -> AKOrN:
 
 
 @pytest.fixture(scope="module")
-def puzzles() -> Puzzles:
+def puzzles(tmp_path_factory) -> Puzzles:
     source = GeneratedSudoku(kind="generated_sudoku", givens=(5, 8), seed=0, splits=Splits(train=0, validation=0, test=9))
-    return SOURCES["generated_sudoku"]("boards", TASK, source, None)["test"]
+    return SOURCES["generated_sudoku"]("boards", TASK, source, tmp_path_factory.mktemp("raw"))["test"]
 
 
 @pytest.fixture

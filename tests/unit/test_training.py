@@ -54,11 +54,11 @@ TRAINING = {
 
 
 @pytest.fixture(scope="module")
-def puzzles() -> dict[str, Puzzles]:
+def puzzles(tmp_path_factory) -> dict[str, Puzzles]:
     source = GeneratedSudoku(
         kind="generated_sudoku", givens=(6, 9), seed=0, splits=Splits(train=20, validation=10, test=0)
     )
-    return SOURCES["generated_sudoku"]("boards", TASK, source, None)
+    return SOURCES["generated_sudoku"]("boards", TASK, source, tmp_path_factory.mktemp("raw"))
 
 
 @pytest.fixture(autouse=True)

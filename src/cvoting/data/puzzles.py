@@ -2,21 +2,28 @@
 
 import hashlib
 import json
+import zipfile
+import zlib
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from jaxtyping import UInt8
 
 from cvoting.atomic import atomic_path
+from cvoting.errors import CvotingError
 
 #: "original": the published puzzles themselves; "generated": ours, made by a rule of the same kind.
 Origin = Literal["original", "generated"]
 
 
-@dataclass(frozen=True)
+class DataError(CvotingError, ValueError):
+    """Puzzles that cannot be read, or cannot be had as they were asked for."""
+
+
+@dataclass(frozen=True, eq=False)
 class Puzzles:
     """Questions and answers as tokens of their task, with their provenance.
 
@@ -49,7 +56,7 @@ class Puzzles:
     def save(self, path: str | Path) -> None:
         """Write to a `.npz` file; the same puzzles give the same bytes."""
         about = json.dumps({"origin": self.origin, "source": self.source}, sort_keys=True)
-        arrays = {"questions": self.questions, "answers": self.answers, "about": np.array(about)}
+        arrays: dict[str, Any] = {"questions": self.questions, "answers": self.answers, "about": np.array(about)}
         if self.ratings is not None:
             arrays["ratings"] = self.ratings
         with atomic_path(path) as temporary, open(temporary, "wb") as file:
@@ -57,8 +64,15 @@ class Puzzles:
 
     @staticmethod
     def load(path: str | Path) -> "Puzzles":
-        """Read what `save` wrote."""
-        with np.load(path, allow_pickle=False) as file:
-            about = json.loads(str(file["about"]))
-            ratings = file["ratings"] if "ratings" in file else None
-            return Puzzles(file["questions"], file["answers"], about["origin"], about["source"], ratings)
+        """Read what `save` wrote.
+
+        Raises:
+            DataError: when the file is damaged or another.
+        """
+        try:
+            with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as file:
+                about = json.loads(str(file["about"]))
+                ratings = file.get("ratings")
+                return Puzzles(file["questions"], file["answers"], about["origin"], about["source"], ratings)
+        except (ValueError, KeyError, EOFError, TypeError, zipfile.BadZipFile, zlib.error) as error:
+            raise DataError(f"{path}: not a readable file of puzzles ({error}): delete it and make it again") from error

@@ -77,6 +77,10 @@ class SudokuHard:
         """All boards are test boards."""
         return Splits(test=self.boards_per_level * (self.givens[1] - self.givens[0] + 1))
 
+    def __post_init__(self) -> None:
+        if not self.givens[0] <= self.givens[1] < 81:
+            raise ParameterError([f"givens = {list(self.givens)}: expected the smaller number first, and at most 80"])
+
 
 @dataclass(frozen=True, kw_only=True)
 class DatasetParams:
@@ -91,5 +95,7 @@ class DatasetParams:
                 [f"task.box = {list(self.task.box)}: expected [3, 3], the box of the {self.source.kind} boards"]
             )
         givens = self.source.givens if isinstance(self.source, GeneratedSudoku) else None
-        if givens and givens[1] > self.task.cells:
-            raise ParameterError([f"source.givens = {list(givens)}: expected at most {self.task.cells}, the cells of a board"])
+        if givens and givens[1] >= self.task.cells:
+            raise ParameterError(
+                [f"source.givens = {list(givens)}: expected at most {self.task.cells - 1}: one cell must be left to predict"]
+            )

@@ -1,11 +1,12 @@
 """What the rest of the project asks of a task."""
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Bool, Int, UInt8
 
 
+@runtime_checkable
 class Task(Protocol):
     """A puzzle family: its tokens, the positions to predict, and its symmetries.
 

@@ -29,7 +29,9 @@ class Sudoku:
 
     def __post_init__(self) -> None:
         if not 2 <= self.digits <= 16:
-            raise ParameterError([f"box = {list(self.box)}: expected 2 to 16 digits (rows x columns), got {self.digits}"])
+            raise ParameterError(
+                [f"box = {list(self.box)}: expected 2 to 16 digits (rows x columns), got {self.digits}"]
+            )
 
     @property
     def digits(self) -> int:
@@ -70,19 +72,21 @@ class Sudoku:
 
     def valid(self, answers: UInt8[np.ndarray, "*batch cells"]) -> Bool[np.ndarray, "*batch"]:
         """Whether every row, column and box holds each digit once."""
-        return np.all(np.sort(answers[..., self.units], axis=-1) == np.arange(1, self.digits + 1), axis=(-3, -2, -1))
+        complete = np.sort(answers[..., self.units], axis=-1) == np.arange(1, self.digits + 1)
+        return np.asarray(complete.all(axis=(-3, -2, -1)))
 
     def consistent(self, questions: UInt8[np.ndarray, "*batch cells"]) -> Bool[np.ndarray, "*batch"]:
         """Whether no row, column or box of the givens holds a digit twice."""
         ordered = np.sort(questions[..., self.units], axis=-1)
         twice = (ordered[..., 1:] == ordered[..., :-1]) & (ordered[..., 1:] != BLANK)
-        return ~twice.any(axis=(-3, -2, -1))
+        return np.asarray(~twice.any(axis=(-3, -2, -1)))
 
     def answers_question(
         self, answers: UInt8[np.ndarray, "*batch cells"], questions: UInt8[np.ndarray, "*batch cells"]
     ) -> Bool[np.ndarray, "*batch"]:
         """Whether an answer keeps every given of its question."""
-        return np.all((answers == questions) | self.positions_to_predict(questions), axis=-1)
+        kept = (answers == questions) | self.positions_to_predict(questions)
+        return np.asarray(kept.all(axis=-1))
 
     def parse(self, text: str) -> UInt8[np.ndarray, "cells"]:
         """The tokens of a board written as one character per cell: '0' or '.' blank, then 1..9, A..G.
@@ -115,7 +119,12 @@ class Sudoku:
             group: "none"; "digits" relabels the digits; "shuffles" also permutes rows within bands, columns within
                 stacks, bands and stacks, and transposes (square boxes only): the group of HRM's Sudoku builder.
             rng: the source of randomness.
+
+        Raises:
+            ValueError: for an unknown group.
         """
+        if group not in self.symmetry_groups:
+            raise ValueError(f"symmetry group {group!r}: expected one of {', '.join(self.symmetry_groups)}")
         cells = np.broadcast_to(np.arange(self.cells), (count, self.cells))
         tokens = np.broadcast_to(np.arange(self.vocabulary, dtype=np.uint8), (count, self.vocabulary))
         if group in ("digits", "shuffles"):

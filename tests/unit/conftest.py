@@ -1,0 +1,68 @@
+"""Banks of made-up rollouts."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cvoting.bank import Bank, BankHeader, concatenate, write_banks
+from cvoting.seeding import generator
+
+HEADER = BankHeader("akorn-sudoku", "akorn", "sudoku_hard", "test", "generated", "made up for a test", 32, 0, 0)
+
+
+@pytest.fixture
+def make_bank() -> Callable[..., Bank]:
+    """A bank of 4x4 boards; `first` is the number of its first puzzle, the puzzles are the same for all seeds."""
+
+    def make(puzzles: int = 12, candidates: int = 8, first: int = 0, energies: bool = True, **changes: object) -> Bank:
+        header = replace(HEADER, **changes)
+        return concatenate([_one_puzzle(first + p, candidates, header, energies) for p in range(puzzles)])
+
+    return make
+
+
+@pytest.fixture
+def bank_file(make_bank: Callable[..., Bank], tmp_path: Path) -> Callable[..., Path]:
+    """Writes a made-up bank in parts of five puzzles; `name` is the file's."""
+
+    def write(name: str, puzzles: int = 12, first: int = 0, **options: object) -> Path:
+        starts = range(first, first + puzzles, 5)
+        parts = (make_bank(min(5, first + puzzles - start), first=start, **options) for start in starts)
+        write_banks(tmp_path / f"{name}.parquet", parts)
+        return tmp_path / f"{name}.parquet"
+
+    return write
+
+
+def _one_puzzle(number: int, candidates: int, header: BankHeader, energies: bool) -> Bank:
+    """Candidates answer the label, one wrong in a given only, or one of two wrong in a blank.
+
+    Scores are rounded, so that some candidates tie.
+    """
+    rng = generator("made-up puzzle", number)
+    label = rng.integers(1, 5, 16).astype(np.uint8)
+    blank = rng.permutation(16) < 10
+    wrong = label % 4 + 1
+    given, first, second = np.flatnonzero(~blank)[0], *np.flatnonzero(blank)[:2]
+    kinds = np.stack([label, *(np.where(np.arange(16) == at, wrong, label) for at in (given, first, second))])
+    ease = rng.random()
+    rng = generator("made-up rollouts", number, header.training_seed, header.inference_seed)
+    kind = rng.choice(4, candidates, p=[0.8 * ease, 0.2 * ease, 0.5 * (1 - ease), 0.5 * (1 - ease)])
+    _, appearance, ids = np.unique(kind, return_index=True, return_inverse=True)
+    order = np.argsort(appearance)
+    board = kind <= 1
+    names = ["confidence", "negative_entropy", "log_probability"] + ["energy_last", "energy_sum"] * energies
+    return Bank(
+        header=header,
+        puzzles=[f"{number:016x}"],
+        questions=np.where(blank, 0, label).astype(np.uint8)[None],
+        labels=label[None],
+        answers=[kinds[kind[appearance[order]]]],
+        answer_ids=np.argsort(order)[ids][None],
+        scores={name: np.round(0.5 + 0.1 * board + 0.1 * rng.normal(size=candidates), 1)[None] for name in names},
+        correct={"board": board[None], "all_cells": (kind == 0)[None]},
+        cell_accuracy=np.where(board, 1.0, 0.9)[None],
+    )

@@ -1,12 +1,13 @@
 """The rollout file: everything later stages need of the rollouts of one checkpoint on one set of puzzles.
 
-A Parquet file with one row per puzzle, whose per-candidate columns are lists: a bank of any number of puzzles is written
-and read a few rows at a time.  Writing the same bank twice gives the same bytes.
+A Parquet file with one row per puzzle, whose per-candidate columns are lists: a bank of any number of puzzles is
+written and read a few rows at a time.  Writing the same bank twice gives the same bytes.
 """
 
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -53,7 +54,8 @@ class Bank:
         answers: for each puzzle its table of distinct answers, in order of appearance.
         answer_ids: the row of the puzzle's table that a candidate answered.
         scores: per name, larger is better: confidence, negative_entropy, log_probability; where the model has an
-            energy, energy_last and energy_sum (minus the energy); latent_residual and logit_residual (minus the change).
+            energy, energy_last and energy_sum (minus the energy); latent_residual and logit_residual (minus the
+            change).
         correct: per metric of `METRICS`, whether the candidate's answer is right.
         cell_accuracy: share of the positions to predict that are right.
     """
@@ -89,7 +91,7 @@ def write_banks(path: str | Path, parts: Iterable[Bank]) -> None:
             for part in parts:
                 table = _to_table(part)
                 if writer is None:
-                    writer = pq.ParquetWriter(temporary, table.schema, compression="zstd")
+                    writer = pq.ParquetWriter(temporary, table.schema, compression="zstd", write_page_checksum=True)
                 elif not table.schema.equals(writer.schema, check_metadata=True):
                     raise ValueError(f"{path}: parts of different banks: {table.schema} and {writer.schema}")
                 writer.write_table(table, row_group_size=max(len(part), 1))
@@ -107,13 +109,14 @@ def read_banks(path: str | Path) -> Iterator[Bank]:
         BankFileError: when the file is damaged or not a bank.
     """
     try:
-        with pq.ParquetFile(path) as file:
+        with pq.ParquetFile(path, page_checksum_verification=True) as file:
             about = json.loads((file.schema_arrow.metadata or {}).get(b"cvoting", b"{}"))
             if about.get("format") != FORMAT:
                 raise BankFileError(f"{path}: bank format {about.get('format')!r}, expected {FORMAT}: make it again")
             for group in range(file.num_row_groups):
                 yield _from_table(file.read_row_group(group), BankHeader(**about["header"]))
-    except (pa.ArrowException, OSError) as error:
+    # Pages carry checksums; damage in the footer surfaces in whatever reads it first.
+    except (pa.ArrowException, OSError, ValueError, LookupError, TypeError, AttributeError) as error:
         raise BankFileError(f"{path}: not a readable bank ({error}): delete it and make it again") from error
 
 
@@ -165,7 +168,7 @@ def _from_table(table: pa.Table, header: BankHeader) -> Bank:
         puzzles=table["puzzle"].to_pylist(),
         questions=questions,
         labels=_matrix(table["label"]),
-        answers=[rows[a:b] for a, b in zip(offsets[:-1], offsets[1:], strict=True)],
+        answers=[rows[a:b] for a, b in pairwise(offsets)],
         answer_ids=_matrix(table["answer_id"]),
         scores={n.removeprefix("score/"): _matrix(table[n]) for n in table.column_names if n.startswith("score/")},
         correct={n.removeprefix("correct/"): _matrix(table[n]) for n in table.column_names if n.startswith("correct/")},

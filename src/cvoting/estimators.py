@@ -1,7 +1,7 @@
 """What a vote on K candidates achieves, for every K, from one bank of M candidates.
 
-`prefix` lets candidates 1..K vote, as the paper does: one draw per puzzle.  `expected` is the mean over all subsets of K
-candidates: the same quantity without the luck of the draw.  Both give numbers per puzzle; means and intervals over
+`prefix` lets candidates 1..K vote, as the paper does: one draw per puzzle.  `expected` is the mean over all subsets of
+K candidates: the same quantity without the luck of the draw.  Both give numbers per puzzle; means and intervals over
 puzzles are those of `cvoting.statistics`.
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Float, Int, UInt8
 
 from cvoting.seeding import generator
-from cvoting.voting import VOTES, Ballot, Highest, MajorityAnswer, MajorityCell, Reference, Vote
+from cvoting.voting import Ballot, Composing, Highest, Reference, Vote
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Outcomes:
 class Subsets:
     """Random subsets of candidates, for votes whose mean over all subsets has no closed form.
 
-    Subset r of every size is a beginning of one random order of the candidates, the same for all puzzles: candidates are
+    Subset r of every size begins one random order of the candidates, the same for all puzzles: candidates are
     independent draws for each puzzle, so subsets need not be.
     """
 
@@ -57,11 +57,6 @@ class Subsets:
             for r in range(self.count):
                 order = generator("candidate subsets", self.seed, M, counter=r).permutation(M)
                 yield np.sort(order[:K])
-
-
-def available(votes: Sequence[str], scores: Sequence[str]) -> dict[str, Vote]:
-    """Of the votes of these names, those that a bank with these scores can hold."""
-    return {name: VOTES[name] for name in votes if set(VOTES[name].needs) <= set(scores)}
 
 
 def prefix(vote: Vote, ballot: Ballot, outcomes: Outcomes, K: Sequence[int]) -> Float[np.ndarray, "metrics puzzles K"]:
@@ -88,13 +83,12 @@ def expected(
     """
     M = ballot.answer_ids.shape[1]
     if isinstance(vote, Highest):
-        scores = ballot.scores[vote.score]
-        # Ascending order of the reversed columns, read backwards: descending, and ties by the lowest index.
-        order = M - 1 - np.argsort(scores[:, ::-1], axis=1, kind="stable")[:, ::-1]
-        ranked = np.take_along_axis(outcomes.candidates, order[None], axis=2)
-        result = ranked @ rank_weights(M, K)
+        order = np.argsort(-ballot.scores[vote.score], axis=1, kind="stable")
+        result = np.take_along_axis(outcomes.candidates, order[None], axis=2) @ rank_weights(M, K)
+    elif isinstance(vote, Reference) and vote.statistic == "max":
+        result = np.sort(outcomes.candidates, axis=2)[:, :, ::-1] @ rank_weights(M, K)
     elif isinstance(vote, Reference):
-        result = vote.expected(outcomes.candidates, M, K)
+        result = np.repeat(outcomes.candidates.mean(axis=2)[..., None], len(K), axis=2)
     else:
         seen = ballot.showing(vote.needs)
         means = [
@@ -105,3 +99,24 @@ def expected(
     # A vote of one candidate is that candidate's answer, whatever the rule: equal to the last bit for all of them.
     result[..., np.asarray(K) == 1] = outcomes.candidates.mean(axis=2)[..., None]
     return result
+
+
+def rank_weights(M: int, K: Sequence[int]) -> Float[np.ndarray, "M K"]:
+    """The probability that the best of K of M candidates, drawn without replacement, is the j-th best of all.
+
+    p_1 = K / M, p_{j+1} = p_j (M - j - K + 1) / (M - j), which is 0 for j > M - K.  Products of numbers of at most 1:
+    neither overflow nor cancellation for any M.
+    """
+    j = np.arange(1, M)[:, None]
+    ratios = np.maximum(M - j - np.asarray(K) + 1, 0) / (M - j)
+    return np.cumprod(np.concatenate([np.asarray(K)[None] / M, ratios]), axis=0)
+
+
+def _outcome(vote: Vote, ballot: Ballot, outcomes: Outcomes) -> Float[np.ndarray, "metrics puzzles"]:
+    """The outcome of a vote of all candidates of a ballot."""
+    if isinstance(vote, Reference):
+        return outcomes.candidates.max(axis=2) if vote.statistic == "max" else outcomes.candidates.mean(axis=2)
+    if isinstance(vote, Composing):
+        return outcomes.judge(vote.compose(ballot))
+    selected = vote.select(ballot)
+    return np.take_along_axis(outcomes.candidates, selected[None, :, None], axis=2)[:, :, 0]

@@ -1,0 +1,130 @@
+"""How every figure looks, and how it is saved.
+
+Figures are drawn on `matplotlib.figure.Figure` without pyplot: no window, no global state, nothing of the user's own
+settings.  The same figure gives the same bytes.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
+
+from cvoting.atomic import atomic_path
+
+#: Width of a figure of two panels, inches.
+WIDTH = 6.5
+#: Pixels per inch of PNG files.
+DPI = 300
+
+RC: dict[Any, Any] = {
+    "font.family": "DejaVu Sans",
+    "font.size": 8,
+    "axes.titlesize": 8.5,
+    "axes.labelsize": 8,
+    "xtick.labelsize": 7,
+    "ytick.labelsize": 7,
+    "legend.fontsize": 7,
+    "legend.frameon": False,
+    "legend.handlelength": 2.2,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.linewidth": 0.7,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "0.9",
+    "grid.linewidth": 0.6,
+    "xtick.major.width": 0.7,
+    "ytick.major.width": 0.7,
+    "lines.linewidth": 1.4,
+    "lines.markersize": 3.5,
+    "pdf.fonttype": 42,
+}
+
+#: A vote has the same colour, marker and name in every figure.  Colours of Okabe and Ito (2008) and of Tol (2021),
+#: which colour-blind readers tell apart.
+COLOURS = {
+    "confidence": "#0072B2",
+    "negative_entropy": "#56B4E9",
+    "log_probability": "#44AA99",
+    "energy_sum": "#D55E00",
+    "energy_last": "#E69F00",
+    "latent_residual": "#CC79A7",
+    "logit_residual": "#882255",
+    "majority_answer": "#009E73",
+    "majority_cell": "#999933",
+    "majority_confidence": "#332288",
+    "random": "#777777",
+    "oracle": "#000000",
+}
+MARKERS = {
+    "confidence": "o",
+    "negative_entropy": "v",
+    "log_probability": "^",
+    "energy_sum": "s",
+    "energy_last": "D",
+    "latent_residual": "P",
+    "logit_residual": "X",
+    "majority_answer": "h",
+    "majority_cell": "p",
+    "majority_confidence": "*",
+    "random": "",
+    "oracle": "",
+}
+NAMES = {
+    "confidence": "C-voting",
+    "negative_entropy": "negative entropy",
+    "log_probability": "log probability",
+    "energy_sum": "E-voting, energy summed over steps",
+    "energy_last": "E-voting, energy of the last step",
+    "latent_residual": "latent residual",
+    "logit_residual": "logit residual",
+    "majority_answer": "majority, whole answers",
+    "majority_cell": "majority, each cell",
+    "majority_confidence": "majority, confidence-weighted",
+    "random": "mean of candidates ($K=1$)",
+    "oracle": "oracle: any candidate right",
+}
+DATASETS = {
+    "sudoku": "Sudoku",
+    "sudoku_hard": "Sudoku-hard",
+    "sudoku_extreme": "Sudoku-extreme",
+    "maze_hard": "Maze-hard",
+}
+
+
+@contextmanager
+def style() -> Iterator[None]:
+    """Matplotlib's defaults and `RC` while the block runs: figures are made and saved inside."""
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(RC)
+        yield
+
+
+def candidates_axis(axes: Axes, K: list[int]) -> None:
+    """A log2 axis of numbers of candidates, with at most eight labels."""
+    axes.set_xscale("log", base=2)
+    axes.xaxis.set_major_locator(FixedLocator(K[:: -(-len(K) // 8)]))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter("{x:.0f}")
+    axes.set_xlabel("Number of candidates $K$")
+
+
+def percent_axis(axes: Axes) -> None:
+    """A vertical axis of fractions, labelled in percent."""
+    axes.yaxis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 5, 10]))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda fraction, _: f"{100 * fraction:.6g}"))
+
+
+def save(figure: Figure, pdf: Path, png: Path) -> None:
+    """Write a figure as PDF and PNG, without dates or program versions."""
+    with style():
+        with atomic_path(pdf) as temporary:
+            figure.savefig(temporary, format="pdf", metadata={"CreationDate": None, "Creator": None, "Producer": None})
+        with atomic_path(png) as temporary:
+            figure.savefig(temporary, format="png", dpi=DPI, metadata={"Software": None})

@@ -1,0 +1,68 @@
+"""The outcomes of a bank over one or several seeds, with resampled means."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+from jaxtyping import Float
+
+from cvoting.params.voting import VotingParams
+from cvoting.seeding import generator
+from cvoting.statistics import bootstrap_means
+from cvoting.tally import Tally
+
+#: In place of a seed: all of them.
+ALL = "all"
+
+
+@dataclass(frozen=True)
+class Pool:
+    """The outcomes of one training seed with one inference seed, or of several.
+
+    Attributes:
+        training_seed, inference_seed: a number, or `ALL`.
+        values: the outcomes; those of several inference seeds averaged for each training seed.
+        draws: their bootstrap means.
+        tied: share of puzzles with a tie at the top; NaN for votes that are not by a score.
+    """
+
+    training_seed: str
+    inference_seed: str
+    values: Float[np.ndarray, "training_seeds puzzles votes estimators outcomes K"]
+    draws: Float[np.ndarray, "resamples votes estimators outcomes K"]
+    tied: Float[np.ndarray, "votes"]
+
+    @property
+    def one_draw(self) -> bool:
+        """Whether it is of one training and one inference seed."""
+        return ALL not in (self.training_seed, self.inference_seed)
+
+    @property
+    def interval(self) -> str:
+        """What the bootstrap draws anew."""
+        return "training seeds and puzzles" if len(self.values) > 1 else "puzzles only"
+
+
+def pools(counted: Tally, params: VotingParams) -> Iterator[Pool]:
+    """Every pair of seeds; where there are several, every training seed over all inference seeds, and all together.
+
+    Every pool is resampled alike, so that their intervals do not differ by chance.
+    """
+    training, inference = (sorted(set(seeds)) for seeds in zip(*counted.values, strict=True))
+    groups = [([t], [i]) for t in training for i in inference]
+    if len(inference) > 1:
+        groups += [([t], inference) for t in training]
+    if len(training) > 1:
+        groups += [(training, inference)]
+    for t_seeds, i_seeds in groups:
+        values = np.stack([sum(counted.values[t, i] for i in i_seeds) / len(i_seeds) for t in t_seeds])
+        by_column = values.reshape(*values.shape[:2], -1)
+        draws = bootstrap_means(by_column, params.resamples, generator("bootstrap", params.seed))
+        yield Pool(
+            training_seed=str(t_seeds[0]) if len(t_seeds) == 1 else ALL,
+            inference_seed=str(i_seeds[0]) if len(i_seeds) == 1 else ALL,
+            values=values,
+            draws=draws.reshape(params.resamples, *values.shape[2:]),
+            tied=np.mean([counted.tied[seeds].mean(axis=0) for seeds in product(t_seeds, i_seeds)], axis=0),
+        )

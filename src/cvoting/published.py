@@ -1,0 +1,44 @@
+"""Published numbers, to stand beside ours: reference/published.csv."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from cvoting.errors import CvotingError
+
+#: `value` is a fraction for accuracies and their differences, and empty where the claim is an ordering; `spread` is
+#: what stands behind the +-; `n` is what the value is over, where that is stated.
+COLUMNS = (
+    "id", "claim", "figure_or_section", "model", "vote", "dataset", "K",
+    "metric", "value", "spread", "n", "source", "note",
+)  # fmt: skip
+
+
+class PublishedError(CvotingError):
+    """A file that is not a table of published numbers."""
+
+
+def read_published(path: Path) -> pd.DataFrame:
+    """The published numbers.
+
+    Raises:
+        PublishedError: when columns are missing, an id comes twice or a number has no source.
+    """
+    table = pd.read_csv(path, dtype={"K": "Int64", "n": "Int64"})
+    if tuple(table.columns) != COLUMNS:
+        raise PublishedError(f"{path}: columns {', '.join(table.columns)}: expected {', '.join(COLUMNS)}")
+    if table["id"].duplicated().any():
+        raise PublishedError(f"{path}: id {table['id'][table['id'].duplicated()].iloc[0]!r} twice: expected unique ids")
+    if table["source"].isna().any():
+        raise PublishedError(
+            f"{path}: {table['id'][table['source'].isna()].iloc[0]!r} has no source: say where it stands"
+        )
+    return table
+
+
+def published_accuracies(published: pd.DataFrame, model: str, dataset: str, metric: str) -> pd.DataFrame:
+    """The published accuracies of a model on a dataset by vote and K, as columns of that name beside ours."""
+    ours = (published["model"] == model) & (published["dataset"] == dataset) & (published["metric"] == metric)
+    rows = published[ours & published["value"].notna() & published["K"].notna()]
+    names = {"value": "published", "spread": "published_spread", "id": "published_id"}
+    return rows.rename(columns=names)[["vote", "K", *names.values()]].astype({"K": "int64"})

@@ -1,0 +1,79 @@
+"""Intervals and tests: what of a number would change with other puzzles, or with another training.
+
+A number is the mean over puzzles of one outcome per puzzle.  The puzzle is the unit that is drawn at random; candidates
+share their puzzle's difficulty, so no interval counts them.
+"""
+
+import math
+
+import numpy as np
+from jaxtyping import Float
+from scipy.special import ndtri
+
+#: Puzzles times resamples held at once: bounds the memory of the bootstrap.
+SHARES_AT_ONCE = 2**23
+#: Differences this small are rounding errors of sums in another order.
+ROUNDING = 1e-12
+
+
+def wilson(successes: int, n: int, level: float) -> tuple[float, float]:
+    """Wilson's score interval of a share.
+
+    (p + z^2/2n +- z sqrt(p(1-p)/n + z^2/4n^2)) / (1 + z^2/n), z the normal quantile of (1 + level) / 2.
+    Source: Wilson (1927), Probable inference, the law of succession, and statistical inference.
+
+    Args:
+        successes: how many of n independent trials succeeded.
+        n: number of trials, at least 1.
+        level: confidence level.
+    """
+    z, p = ndtri((1 + level) / 2), successes / n
+    half = z * math.sqrt(p * (1 - p) / n + (z / (2 * n)) ** 2)
+    centre, scale = p + z**2 / (2 * n), 1 + z**2 / n
+    return max(0.0, (centre - half) / scale), min(1.0, (centre + half) / scale)
+
+
+def bootstrap_means(
+    values: Float[np.ndarray, "training_seeds puzzles columns"], resamples: int, rng: np.random.Generator
+) -> Float[np.ndarray, "resamples columns"]:
+    """Means of resampled outcomes; a resample is the same for all columns, so that their differences are paired.
+
+    A resample draws the puzzles with replacement and, where there are several, the training seeds too: every drawn seed
+    meets every drawn puzzle, as in the data.
+    Source: Owen (2007), The pigeonhole bootstrap.
+
+    Args:
+        values: the outcome of each puzzle in each column (a vote and a K), for each training seed.
+        resamples: how many.
+        rng: the source of randomness.
+    """
+    seeds, puzzles, columns = values.shape
+    seed_shares = np.ones((resamples, 1))
+    if seeds > 1:
+        seed_shares = rng.multinomial(seeds, np.full(seeds, 1 / seeds), size=resamples) / seeds
+    means = np.empty((resamples, columns))
+    at_once = max(1, SHARES_AT_ONCE // puzzles)
+    for start in range(0, resamples, at_once):
+        rows = slice(start, min(start + at_once, resamples))
+        size = rows.stop - rows.start
+        puzzle_shares = rng.multinomial(puzzles, np.full(puzzles, 1 / puzzles), size=size) / puzzles
+        means[rows] = sum(seed_shares[rows, s, None] * (puzzle_shares @ values[s]) for s in range(seeds))
+    return means
+
+
+def percentile_interval(
+    draws: Float[np.ndarray, "resamples *columns"], level: float
+) -> Float[np.ndarray, "2 *columns"]:
+    """The lower and upper end of the bootstrap's percentile interval."""
+    return np.quantile(draws, [(1 - level) / 2, (1 + level) / 2], axis=0)
+
+
+def two_sided_p(draws: Float[np.ndarray, "resamples *columns"]) -> Float[np.ndarray, "*columns"]:
+    """The bootstrap's p-value of no difference: twice the share of resampled differences on the other side of 0.
+
+    p = min(1, 2 (1 + min(#{d <= 0}, #{d >= 0})) / (1 + resamples)): never 0, and at least 2 / (1 + resamples).
+    Source: Davison & Hinkley (1997), Bootstrap methods and their application, Section 4.4.
+    """
+    draws = np.where(np.abs(draws) < ROUNDING, 0, draws)
+    other_side = np.minimum((draws <= 0).sum(axis=0), (draws >= 0).sum(axis=0))
+    return np.minimum(1, 2 * (1 + other_side) / (1 + len(draws)))

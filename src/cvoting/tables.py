@@ -1,0 +1,148 @@
+"""The voting table of a bank, means over puzzles with intervals, and its comparison of C-voting with other votes.
+
+Numbers are fractions (figures show percent).  Seeds are text: a number, or "all" in rows over several.
+"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from cvoting.atomic import atomic_path
+from cvoting.bank import METRICS
+from cvoting.params.voting import VotingParams
+from cvoting.pools import ALL, Pool, pools
+from cvoting.statistics import ROUNDING, percentile_interval, two_sided_p, wilson
+from cvoting.tally import ESTIMATORS, OUTCOMES, Tally, tally
+from cvoting.tasks.base import Task
+from cvoting.voting import VOTES, Highest, Reference
+
+#: The rule that others are compared with.
+COMPARED = "confidence"
+
+ABOUT = ("study", "run", "model", "dataset", "split", "origin", "T_eval", "vote")
+WHICH = ("K", "estimator", "metric", "training_seed", "inference_seed", "puzzles", "candidates", "subsets")
+INTERVAL = ("low", "high", "level", "interval")
+VOTING_COLUMNS = (*ABOUT, *WHICH, "value", *INTERVAL, "tie_share")
+PAIRED_COLUMNS = (*ABOUT, "against", *WHICH, "difference", *INTERVAL, "p", "better", "worse")
+
+Row = dict[str, object]
+
+
+def write_voting(
+    shards: Sequence[Path], params: VotingParams, task: Task, study: str, out: Path, paired_out: Path
+) -> None:
+    """Write the voting table of a bank and its paired comparison.
+
+    Args:
+        shards: the bank's files: of all training seeds, inference seeds and shards.
+        params: which votes, numbers of candidates and intervals.
+        task: the task of the bank's puzzles.
+        study: name of the study.
+        out, paired_out: the two CSV files.
+
+    Raises:
+        TallyError: when the files cannot be counted together.
+    """
+    voting, paired = voting_tables(tally(shards, params, task), params, study)
+    write_csv(voting, out)
+    write_csv(paired, paired_out)
+
+
+def voting_tables(counted: Tally, params: VotingParams, study: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The voting table and the paired comparison, for every vote, K, estimator, metric and pool of seeds.
+
+    Voting table: `low` and `high` are bootstrap percentiles over what `interval` names; for the 0/1 outcomes of
+    `prefix` at K = 1 of one pair of seeds, Wilson's interval.  `tie_share` is the share of puzzles whose best score
+    among all candidates is not unique.  `subsets` is the number of candidate subsets a mean is over; empty where it is
+    exact.
+
+    Paired comparison: `difference` is C-voting's outcome minus that of the vote `against`, on the same puzzles and
+    candidates.  `p` is two-sided, by the bootstrap, not corrected for the number of rows; `better` and `worse` count
+    the puzzles where the difference (over several seeds: its mean) is positive and negative.
+
+    Args:
+        counted: the outcomes.
+        params: the bootstrap and the confidence level.
+        study: name of the study.
+    """
+    voting: list[Row] = []
+    paired: list[Row] = []
+    for pool in pools(counted, params):
+        numbers = {"study": study, "level": params.level, "interval": pool.interval}
+        voting += [row | numbers | own for row, own in _voting_rows(counted, pool, params.level)]
+        if COMPARED in counted.votes:
+            paired += [row | numbers | own for row, own in _paired_rows(counted, pool, params.level)]
+    return _frame(voting, VOTING_COLUMNS), _frame(paired, PAIRED_COLUMNS)
+
+
+def write_csv(table: pd.DataFrame, path: Path) -> None:
+    """Write a table; the same table gives the same bytes, and `read_csv` gives the same numbers back."""
+    with atomic_path(path) as temporary:
+        table.to_csv(temporary, index=False, lineterminator="\n")
+
+
+def read_csv(path: Path) -> pd.DataFrame:
+    """Read what `write_csv` wrote."""
+    types: dict[str, Any] = {"training_seed": str, "inference_seed": str, "subsets": "Int64"}
+    return pd.read_csv(path, dtype=types)
+
+
+def over_all_seeds(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows over all seeds there are."""
+    for column in ("training_seed", "inference_seed"):
+        if (table[column] == ALL).any():
+            table = table[table[column] == ALL]
+    return table
+
+
+def _voting_rows(counted: Tally, pool: Pool, level: float) -> Iterator[tuple[Row, Row]]:
+    """What a row is about, and what it says."""
+    puzzles = len(counted.puzzles)
+    value = pool.values.mean(axis=(0, 1))
+    low, high = percentile_interval(pool.draws, level)
+    for at, about in _cells(counted, pool):
+        bounds, extra = (low[at], high[at]), {}
+        if pool.one_draw and about["K"] == 1 and about["estimator"] == "prefix" and about["metric"] in METRICS:
+            bounds, extra = wilson(round(value[at] * puzzles), puzzles, level), {"interval": "Wilson, puzzles only"}
+        numbers = {"value": value[at], "low": bounds[0], "high": bounds[1], "tie_share": pool.tied[at[0]]}
+        yield about, _rounded(numbers) | extra
+
+
+def _paired_rows(counted: Tally, pool: Pool, level: float) -> Iterator[tuple[Row, Row]]:
+    """What a row is about, and what it says."""
+    compared = counted.votes.index(COMPARED)
+    differences = (pool.values[:, :, compared, None] - pool.values).mean(axis=0)
+    draws = pool.draws[:, compared, None] - pool.draws
+    mean, (low, high), p = differences.mean(axis=0), percentile_interval(draws, level), two_sided_p(draws)
+    better, worse = (differences > ROUNDING).sum(axis=0), (differences < -ROUNDING).sum(axis=0)
+    for at, about in _cells(counted, pool):
+        if at[0] != compared:
+            numbers = {"difference": mean[at], "low": low[at], "high": high[at], "p": p[at]}
+            votes = {"vote": COMPARED, "against": about["vote"]}
+            yield about, _rounded(numbers) | votes | {"better": better[at], "worse": worse[at]}
+
+
+def _cells(counted: Tally, pool: Pool) -> Iterator[tuple[tuple[int, ...], Row]]:
+    """The index of every number of a pool, and what it is about."""
+    axes = (counted.votes, ESTIMATORS, OUTCOMES, counted.K)
+    bank = {name: getattr(counted.header, name) for name in ("run", "model", "dataset", "split", "origin", "T_eval")}
+    seeds = {"training_seed": pool.training_seed, "inference_seed": pool.inference_seed}
+    sizes = {"puzzles": len(counted.puzzles), "candidates": counted.candidates}
+    for at in np.ndindex(*map(len, axes)):
+        vote, estimator, metric, K = (axis[i] for axis, i in zip(axes, at, strict=True))
+        averaged = estimator == "expected" and K > 1 and not isinstance(VOTES[vote], Highest | Reference)
+        inexact = averaged and not counted.subsets.exhausts(counted.candidates, K)
+        which = {"vote": vote, "K": K, "estimator": estimator, "metric": metric}
+        yield at, bank | seeds | sizes | which | {"subsets": counted.subsets.count if inexact else None}
+
+
+def _rounded(numbers: dict[str, float]) -> Row:
+    """Numbers without the rounding errors of sums, and 0 for -0."""
+    return {name: round(float(number), 12) + 0.0 for name, number in numbers.items()}
+
+
+def _frame(rows: list[Row], columns: tuple[str, ...]) -> pd.DataFrame:
+    return pd.DataFrame(rows, columns=list(columns)).astype({"subsets": "Int64"})

@@ -1,0 +1,188 @@
+"""What every vote achieved on every puzzle of a bank, counted from its files a few puzzles at a time."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+from jaxtyping import Float, UInt8
+
+from cvoting.bank import METRICS, Bank, BankHeader, concatenate, read_banks
+from cvoting.errors import CvotingError
+from cvoting.estimators import Outcomes, Subsets, expected, prefix
+from cvoting.params.voting import VotingParams
+from cvoting.tasks.base import Task
+from cvoting.voting import Ballot, Highest, Vote, available, tied
+
+ESTIMATORS = ("prefix", "expected")
+#: The bank's metrics, 0 or 1 for a puzzle, and a share.
+OUTCOMES = (*METRICS, "cell_accuracy")
+#: Candidates in memory at once.
+CANDIDATES_AT_ONCE = 2**20
+
+
+class TallyError(CvotingError):
+    """Bank files that cannot be counted, or not together."""
+
+
+@dataclass(frozen=True)
+class Tally:
+    """The outcomes of a bank's votes; its size does not depend on the number of candidates.
+
+    Attributes:
+        header: what the bank is of; its two seeds mean nothing.
+        candidates: M.
+        votes, K: names of the votes the bank can hold, and numbers of candidates.
+        subsets: what majorities are averaged over.
+        puzzles: hashes, in ascending order.
+        values: per (training seed, inference seed) the outcomes: puzzles x `votes` x `ESTIMATORS` x `OUTCOMES` x `K`.
+        tied: per (training seed, inference seed) whether scores tie at the top among all M candidates; NaN for votes
+            that are not by a score.
+    """
+
+    header: BankHeader
+    candidates: int
+    votes: tuple[str, ...]
+    K: tuple[int, ...]
+    subsets: Subsets
+    puzzles: list[str]
+    values: dict[tuple[int, int], Float[np.ndarray, "puzzles votes estimators outcomes K"]]
+    tied: dict[tuple[int, int], Float[np.ndarray, "puzzles votes"]]
+
+
+@dataclass
+class _Counted:
+    """What was counted of the shards of one pair of seeds so far."""
+
+    puzzles: list[str]
+    values: list[np.ndarray]
+    tied: list[np.ndarray]
+
+
+def tally(shards: Sequence[Path], params: VotingParams, task: Task) -> Tally:
+    """Count the votes of a bank.
+
+    Memory is that of `CANDIDATES_AT_ONCE` candidates and of the result.
+
+    Args:
+        shards: the files of one bank: of all training seeds, inference seeds and shards, in any order.
+        params: which votes, over which numbers of candidates.
+        task: says which positions of a composed answer are judged.
+
+    Raises:
+        TallyError: when the files are of different banks, when a pair of seeds lacks puzzles that another has, when
+            there are fewer candidates than the largest K, or when a score is not a number.
+    """
+    counted: dict[tuple[int, int], _Counted] = {}
+    first: Bank | None = None
+    subsets = Subsets(params.subsets, params.seed)
+    for path in shards:
+        for bank in _batches(read_banks(path)):
+            first = first or bank
+            _check(path, bank, first, params)
+            votes = available(params.votes, bank.scores)
+            count = counted.setdefault((bank.header.training_seed, bank.header.inference_seed), _Counted([], [], []))
+            count.puzzles += bank.puzzles
+            count.values.append(_values(bank, votes, params.K, subsets, task))
+            count.tied.append(_tied(bank, votes))
+    if first is None:
+        raise TallyError(f"no puzzles in {len(shards)} bank files: expected at least one")
+    orders = {seeds: np.argsort(count.puzzles, kind="stable") for seeds, count in counted.items()}
+    return Tally(
+        header=first.header,
+        candidates=first.candidates,
+        votes=tuple(available(params.votes, first.scores)),
+        K=params.K,
+        subsets=subsets,
+        puzzles=_same_puzzles({seeds: sorted(count.puzzles) for seeds, count in counted.items()}),
+        values={seeds: np.concatenate(counted[seeds].values)[orders[seeds]] for seeds in sorted(counted)},
+        tied={seeds: np.concatenate(counted[seeds].tied)[orders[seeds]] for seeds in sorted(counted)},
+    )
+
+
+def _batches(parts: Iterable[Bank]) -> Iterator[Bank]:
+    """The same puzzles in larger parts, of at most `CANDIDATES_AT_ONCE` candidates or one part."""
+    batch: list[Bank] = []
+    for part in parts:
+        if batch and (sum(map(len, batch)) + len(part)) * part.candidates > CANDIDATES_AT_ONCE:
+            yield concatenate(batch)
+            batch = []
+        batch.append(part)
+    if batch:
+        yield concatenate(batch)
+
+
+def _check(path: Path, bank: Bank, first: Bank, params: VotingParams) -> None:
+    """Refuse a bank that does not belong to the first, or that cannot be counted."""
+    found, wanted = _about(bank), _about(first)
+    differing = [name for name in wanted if found[name] != wanted[name]]
+    if differing:
+        problems = "; ".join(f"{name} = {found[name]!r}, expected {wanted[name]!r}" for name in differing)
+        raise TallyError(f"{path}: another bank than the first file's: {problems}: count one bank at a time")
+    if params.K[-1] > bank.candidates:
+        raise TallyError(f"{path}: K = {params.K[-1]}: expected at most {bank.candidates}, the candidates of the bank")
+    for name, scores in bank.scores.items():
+        if np.isnan(scores).any():
+            puzzle, candidate = np.argwhere(np.isnan(scores))[0]
+            raise TallyError(
+                f"{path}: {name} of candidate {candidate + 1} of puzzle {bank.puzzles[puzzle]} is not a number: "
+                "the model diverged (train it again), or the puzzle has no position to predict (leave it out)"
+            )
+
+
+def _about(bank: Bank) -> dict[str, object]:
+    """What all files of a bank have in common."""
+    header = {name: value for name, value in asdict(bank.header).items() if not name.endswith("_seed")}
+    return header | {"candidates": bank.candidates, "scores": sorted(bank.scores)}
+
+
+def _same_puzzles(puzzles: dict[tuple[int, int], list[str]]) -> list[str]:
+    """The puzzles, which every training seed must have with every inference seed."""
+    first, wanted = next(iter(puzzles.items()))
+    for seeds in product(*map(sorted, map(set, zip(*puzzles, strict=True)))):
+        if (found := puzzles.get(seeds, [])) != wanted:
+            raise TallyError(
+                f"training and inference seed {seeds}: {len(found)} puzzles, expected the {len(wanted)} of seeds "
+                f"{first}: give all shards of all pairs of seeds"
+            )
+    return wanted
+
+
+def _values(
+    bank: Bank, votes: dict[str, Vote], K: Sequence[int], subsets: Subsets, task: Task
+) -> Float[np.ndarray, "puzzles votes estimators outcomes K"]:
+    """The outcomes of every vote."""
+    ballot = Ballot.stacked(bank.scores, bank.answer_ids, bank.answers)
+    outcomes = outcomes_of(bank, task)
+    values = [
+        [prefix(vote, ballot, outcomes, K), expected(vote, ballot, outcomes, K, subsets)] for vote in votes.values()
+    ]
+    return np.moveaxis(np.array(values), 3, 0)
+
+
+def _tied(bank: Bank, votes: dict[str, Vote]) -> Float[np.ndarray, "puzzles votes"]:
+    """Ties at the top."""
+    unknown = np.full(len(bank), np.nan)
+    return np.stack(
+        [tied(bank.scores[v.score]).astype(float) if isinstance(v, Highest) else unknown for v in votes.values()],
+        axis=1,
+    )
+
+
+def outcomes_of(bank: Bank, task: Task) -> Outcomes:
+    """What the answers of a bank's candidates are worth, and how to judge other answers to its puzzles.
+
+    Args:
+        bank: the candidates.
+        task: says which positions count for `board` and `cell_accuracy`.
+    """
+    asked = task.positions_to_predict(bank.questions)
+
+    def judge(answers: UInt8[np.ndarray, "puzzles cells"]) -> Float[np.ndarray, "outcomes puzzles"]:
+        right = answers == bank.labels
+        board, all_cells = (right | ~asked).all(axis=1), right.all(axis=1)
+        return np.stack([board, all_cells, (right & asked).sum(axis=1) / asked.sum(axis=1)])
+
+    per_candidate = [*(bank.correct[metric] for metric in METRICS), bank.cell_accuracy]
+    return Outcomes(np.stack(per_candidate).astype(float), judge)

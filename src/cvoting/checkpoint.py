@@ -71,7 +71,7 @@ class Checkpoint:
 def save_tensors(path: str | Path, tensors: Mapping[str, Tensor], about: Mapping[str, Any]) -> None:
     """Write named tensors and a JSON-able description atomically."""
     # One metadata key: safetensors writes several in an order that changes from run to run.
-    metadata = {"cvoting": json.dumps(about, sort_keys=True)}
+    metadata = {"cvoting": json.dumps(about)}
     with atomic_path(path) as temporary:
         save_file({k: v.detach().cpu().contiguous() for k, v in tensors.items()}, temporary, metadata)
 

@@ -1,6 +1,6 @@
 """A hash of the code that importing some modules runs, blind to comments, docstrings and layout.
 
-The workflow tracks it as a parameter of each rule, so that an edit makes exactly those jobs again whose code it touched.
+The workflow tracks it as a parameter of each rule, so that an edit runs exactly those jobs again whose code it touched.
 """
 
 import ast
@@ -89,17 +89,19 @@ def _meaning(path: Path) -> str:
 def _tokens(node: object) -> Iterator[str]:
     """The syntax tree as text.
 
-    `ast.dump` prints optional fields in some Python versions and not in others; here an empty field is never printed.
+    `ast.dump` prints empty fields in some Python versions and not in others; here they are never printed.
     """
     if isinstance(node, list):
         yield "["
         for item in node:
-            if not _is_bare_string(item):
+            if not _is_unused_string(item):
                 yield from _tokens(item)
         yield "]"
     elif isinstance(node, ast.AST):
         yield f"{type(node).__name__}("
         for name, value in ast.iter_fields(node):
+            if isinstance(node, ast.JoinedStr):
+                value = [part for part in value if getattr(part, "value", None) != ""]  # Python 3.12 adds empty parts
             if value is not None and value != [] and name not in ("kind", "type_comment"):
                 yield f"{name}="
                 yield from _tokens(value)
@@ -108,6 +110,6 @@ def _tokens(node: object) -> Iterator[str]:
         yield f"{node!r},"
 
 
-def _is_bare_string(node: object) -> bool:
-    """A docstring, or any other string that nothing uses."""
+def _is_unused_string(node: object) -> bool:
+    """Whether a statement is a docstring, or any other string that nothing uses."""
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)

@@ -136,6 +136,18 @@ def test_what_was_made_here_counts_more_than_the_lock_file(project):
     assert project.params(CHECKPOINT) == ["'version 2'"]
 
 
+def test_of_two_versions_that_gave_the_same_contents_the_one_checked_out_last_counts(project):
+    first = project.provenance.lock.read_text()
+    project.make(CHECKPOINT, f"{CHECKPOINT} 1", params=["'version 2'"])  # the same contents
+    project.provenance.export()
+    assert project.params(CHECKPOINT) == ["'version 2'"]
+    project.provenance.lock.write_text(first)  # git checkout; DVC finds nothing to change
+    assert project.params(CHECKPOINT) == ["'version 1'"]
+    os.utime(project.provenance.lock, (1, 1))
+    project.make(CHECKPOINT, f"{CHECKPOINT} 1", params=["'version 3'"])  # not exported: the run was killed
+    assert project.params(CHECKPOINT) == ["'version 3'"]
+
+
 def test_records_of_files_that_were_not_pulled_are_restored_too(clone):
     (clone.folder / ROLLOUTS).unlink()
     assert clone.params(ROLLOUTS) == ["'version 1'"]

@@ -61,14 +61,6 @@ def puzzles(tmp_path_factory) -> dict[str, Puzzles]:
     return SOURCES["generated_sudoku"]("boards", TASK, source, tmp_path_factory.mktemp("raw"))
 
 
-@pytest.fixture(autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 def run(puzzles, resume, seed=0, **changes):
     params = build(TrainingParams, TRAINING | changes)
     model = AKOrN(NETWORK, TASK.grid, TASK.vocabulary, TASK.classes)
@@ -184,7 +176,7 @@ def test_kill_9_and_the_same_command_end_in_the_same_files(puzzles, tmp_path):
         "dataset": "boards",
         "task": plain(TASK),
         "network": plain(NETWORK),
-        "training": TRAINING | {"updates": 400, "checkpoint_every": 20},
+        "training": TRAINING | {"updates": 200, "checkpoint_every": 20},
         "training_seed": 0,
     }
 

@@ -1,0 +1,48 @@
+# Every target sets up what it needs: the environment in .venv, from requirements.lock.
+# pip, not uv: torch's CPU builds lie where pip is told to look for them, and uv would bring a CUDA build of several GB.
+PYTHON ?= python3
+VENV := .venv
+READY := $(VENV)/ready
+STUDY ?= params.yaml
+export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
+
+.DEFAULT_GOAL := help
+.PHONY: help setup reproduce test test-fast check bench clean
+
+help:  ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(READY)  ## the environment alone (PYTHON=python3.12 chooses the interpreter)
+
+$(READY): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; v = sys.version_info; v >= (3, 11) or sys.exit(f"$(PYTHON) is Python {v[0]}.{v[1]}, but Python 3.11 or newer is needed: make PYTHON=<interpreter>")'
+	@echo "setting up $(VENV) from requirements.lock: a few minutes, once"
+	@$(PYTHON) -m venv $(VENV)
+	@python -m pip install --quiet --requirement requirements.lock
+	@python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+reproduce: $(READY)  ## everything of params.yaml, or of STUDY=params/real.yaml; goes on where it was interrupted
+	snakemake --cores all $(if $(filter-out params.yaml,$(STUDY)),--configfile $(STUDY))
+
+test: $(READY)  ## all tests, within 10 minutes
+	python -m pytest
+
+test-fast: $(READY)  ## the tests that take seconds
+	python -m pytest -m "not slow"
+
+check: $(READY)  ## style, types, spelling, workflow lint, schema
+	ruff check
+	ruff format --check
+	snakefmt --check --line-length 120 Snakefile workflow
+	codespell
+	mypy
+	snakemake --lint
+	python -m cvoting schema --check
+
+bench: $(READY)  ## speed of the models beside the machine's
+	python benchmarks/bench_models.py
+
+clean:  ## the environment and all caches; data, results and figures stay
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find src tests benchmarks -name __pycache__ -type d -exec rm -rf {} +

@@ -1,0 +1,138 @@
+"""What a user may expect of Snakemake, DVC and git together, on the toy study."""
+
+import re
+
+import pytest
+import yaml
+
+pytestmark = pytest.mark.slow
+
+TRAINING, OTHER_TRAINING = (f"training {run} with seed 0" for run in ("akorn-sudoku", "akorn_n2-sudoku"))
+ROLLOUTS = [
+    f"rolling out akorn-sudoku_hard: training seed 0, inference seed {seed}, shard {shard}"
+    for seed in (0, 1)
+    for shard in (0, 1)
+]
+ALL_ROLLOUTS = [*ROLLOUTS, "rolling out akorn_n2-sudoku_hard: training seed 0, inference seed 0, shard 0"]
+VOTING = ["voting in akorn-sudoku_hard"]
+ALL_VOTING = [*VOTING, "voting in akorn_n2-sudoku_hard"]
+FIGURE = ["copying fig2_akorn_voting to figures/", "drawing fig2_akorn_voting"]
+
+
+def is_clean(project):
+    """Whether Snakemake has nothing to do, DVC nothing to say, and git no changes."""
+    said = project.snakemake("--dry-run"), project.dvc("status"), project.git("status", "--short")
+    assert "Nothing to be done" in said[0], said[0]
+    assert said[1].strip() == "Data and pipelines are up to date."
+    assert said[2] == ""
+    return True
+
+
+def test_dvc_repro_after_snakemake_runs_no_job_and_both_are_clean(built):
+    printed = (built.folder / "first-repro.txt").read_text()
+    assert len(re.findall("Running stage", printed)) == 5
+    logs = sorted((built.folder / ".snakemake/log").glob("*.log"))
+    assert [bool(re.search(r"^Job \d+:", log.read_text(), flags=re.MULTILINE)) for log in logs] == [True] + 5 * [False]
+    assert is_clean(built)
+
+
+def test_snakemake_after_dvc_repro_runs_no_job_and_both_are_clean(clone):
+    clone.edit_params([1, 2], "voting", "K")
+    clone.dvc("repro", "--quiet")
+    assert "Nothing to be done" in clone.snakemake()
+    assert clone.dvc("status").strip() == "Data and pipelines are up to date."
+
+
+@pytest.mark.parametrize("link", ["copy", "hardlink", "symlink"])
+def test_a_clone_with_everything_pulled_is_clean(built, tmp_path, link):
+    clone = built.clone(tmp_path / "clone", link=link)
+    assert clone.outputs() == built.outputs()
+    assert is_clean(clone)
+
+
+def test_a_training_parameter_of_one_model_concerns_its_training_and_what_follows(edited):
+    edited.edit_params(0.004, "models", "akorn", "training", "optimizer", "lr")
+    assert edited.plan() == sorted([TRAINING, *ROLLOUTS, *VOTING, *FIGURE])
+
+
+def test_a_voting_parameter_concerns_no_rollout(edited):
+    edited.edit_params(0.9, "voting", "level")
+    assert edited.plan() == sorted([*ALL_VOTING, *FIGURE])
+
+
+@pytest.mark.parametrize("file", ["training/loop.py", "rollouts.py", "seeding.py", "__init__.py"])
+def test_a_comment_or_docstring_concerns_no_job(edited, file):
+    path = edited.folder / "src/cvoting" / file
+    path.write_text(f'"""Another docstring."""\n\n# A comment.\n{path.read_text().split(chr(34) * 3, 2)[2]}')
+    assert edited.plan() == []
+
+
+@pytest.mark.parametrize(
+    ("file", "concerned"),
+    [
+        ("__main__.py", []),
+        ("tables.py", [*ALL_VOTING, *FIGURE]),
+        ("figures/fig2_akorn_voting.py", FIGURE),
+        ("rollouts.py", [*ALL_ROLLOUTS, *ALL_VOTING, *FIGURE]),
+        ("training/losses.py", [TRAINING, OTHER_TRAINING, *ALL_ROLLOUTS, *ALL_VOTING, *FIGURE]),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_statement_concerns_the_rules_whose_job_imports_it(edited, file, concerned):
+    path = edited.folder / "src/cvoting" / file
+    path.write_text(path.read_text() + "\n\nANOTHER_STATEMENT = True\n")
+    assert edited.plan() == sorted(concerned)
+
+
+def test_order_and_comments_in_params_yaml_concern_no_job(edited):
+    path = edited.folder / "params.yaml"
+    path.write_text("# A comment.\n" + yaml.safe_dump(yaml.safe_load(path.read_text()), sort_keys=True))
+    assert edited.plan() == []
+
+
+def test_a_published_value_concerns_the_figure_alone(edited):
+    path = edited.folder / "reference/published.csv"
+    path.write_text(path.read_text() + "\n")
+    assert edited.plan() == FIGURE
+
+
+def test_with_only_a_figure_pulled_a_parameter_of_the_step_before_is_still_noticed(built, tmp_path):
+    figure = "results/toy/figures/fig2_akorn_voting.pdf"
+    clone = built.clone(tmp_path / "clone", figure)
+    assert [name for name in clone.outputs() if name.startswith("results/")] == [figure]
+    assert clone.plan(figure) == []
+    clone.edit_params(0.9, "voting", "level")
+    assert "drawing fig2_akorn_voting" in clone.plan(figure)
+
+
+def test_edits_are_made_and_go_back_with_git_and_dvc_checkout(clone):
+    clone.edit_params(8, "models", "akorn_n2", "network", "channels")
+    clone.edit_params(1, "models", "akorn_n2", "network", "heads")
+    first = clone.outputs()
+    clone.dvc("repro", "--quiet")
+    changed = {name for name, digest in clone.outputs().items() if first[name] != digest}
+    assert {name for name in changed if "akorn-sudoku" in name} == set()
+    assert any("akorn_n2-sudoku" in name for name in changed)
+    clone.git("commit", "--quiet", "--all", "--message", "v2")
+    second = clone.outputs()
+    for commit, outputs in (("v1", first), ("-", second)):
+        clone.git("checkout", "--quiet", commit)
+        clone.dvc("checkout", "--quiet")
+        assert clone.outputs() == outputs
+        assert is_clean(clone)
+
+
+def test_an_older_result_beside_newer_ones_is_noticed(clone):
+    clone.edit_params(0.004, "models", "akorn", "training", "optimizer", "lr")
+    clone.snakemake("stage_rollouts")
+    clone.git("checkout", "--quiet", "v1", "--", ".")
+    clone.dvc("checkout", "--quiet", "--force", "results/toy/checkpoints")
+    assert clone.plan() == sorted([*ROLLOUTS, *VOTING, *FIGURE])
+
+
+def test_without_git_a_copy_works_too(built, tmp_path):
+    unpacked = built.unpack(tmp_path / "unpacked")
+    unpacked.dvc("config", "--local", "core.no_scm", "true")
+    unpacked.dvc("pull", "--quiet")
+    assert "Nothing to be done" in unpacked.snakemake("--dry-run")
+    assert unpacked.dvc("status").strip() == "Data and pipelines are up to date."

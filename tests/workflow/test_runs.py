@@ -1,0 +1,108 @@
+"""Whole runs of the toy study: the same bytes twice, and after every kind of interruption."""
+
+import os
+import shutil
+import signal
+import sys
+import time
+
+import psutil
+import pytest
+
+pytestmark = pytest.mark.slow
+
+PARTIAL = "results/toy/.partial"
+RUN = (sys.executable, "-m", "snakemake", "--cores", "2", "stage_train")
+
+
+def test_a_second_run_in_another_directory_gives_the_same_bytes(built, elsewhere):
+    shutil.copyfile(built.folder / "params.yaml", elsewhere.folder / "params.yaml")
+    built.snakemake("--directory", str(elsewhere.folder))
+    assert elsewhere.outputs() == built.outputs()
+    assert "Nothing to be done" in built.snakemake("--dry-run", "--directory", str(elsewhere.folder))
+
+
+def test_a_run_makes_all_files_of_the_study_with_a_record_beside_them(built):
+    names = set(built.outputs())
+    assert {f"figures/fig2_akorn_voting.{kind}" for kind in ("pdf", "png")} <= names
+    assert {f"results/toy/figures/fig2_akorn_voting.{kind}" for kind in ("pdf", "png", "csv")} <= names
+    assert sum(name.startswith("results/toy/rollouts/") for name in names) == 5
+    assert not list((built.folder / PARTIAL).glob("*"))
+    assert (built.folder / "results/toy/checkpoints/akorn-sudoku/seed0.safetensors.run.json").is_file()
+
+
+def test_the_report_has_the_figure_and_its_caption(built, tmp_path):
+    built.snakemake("--report", str(tmp_path / "report.html"))
+    report = (tmp_path / "report.html").read_text()
+    assert "fig2_akorn_voting" in report
+
+
+@pytest.fixture(scope="module")
+def long_training(copy_project, tmp_path_factory):
+    """A project whose trainings take seconds, after an uninterrupted run of them."""
+    project = copy_project(tmp_path_factory.mktemp("long") / "whole")
+    _lengthen(project)
+    project.snakemake("stage_train")
+    return project
+
+
+@pytest.fixture
+def interrupted(copy_project, tmp_path):
+    """The same project before its run."""
+    project = copy_project(tmp_path / "interrupted")
+    _lengthen(project)
+    return project
+
+
+def test_a_killed_training_goes_on_from_its_last_checkpoint(long_training, interrupted):
+    run = _start(interrupted)
+    job = next(p for p in psutil.Process(run.pid).children(recursive=True) if _is_training(p, "akorn-sudoku"))
+    job.send_signal(signal.SIGKILL)
+    printed, _ = run.communicate()
+    assert run.returncode != 0
+    assert "At least one job did not complete successfully" in printed
+    interrupted.snakemake("stage_train")
+    assert "continues after" in _log(interrupted)
+    assert interrupted.outputs() == long_training.outputs()
+
+
+def test_after_a_crash_of_the_machine_the_same_command_goes_on(long_training, interrupted):
+    run = _start(interrupted)
+    os.killpg(run.pid, signal.SIGKILL)
+    run.communicate()
+    assert list((interrupted.folder / ".snakemake/locks").iterdir())
+    interrupted.snakemake("stage_train")
+    assert "continues after" in _log(interrupted)
+    assert interrupted.outputs() == long_training.outputs()
+    assert (interrupted.folder / "provenance/toy.lock.json").read_bytes() == (
+        long_training.folder / "provenance/toy.lock.json"
+    ).read_bytes()
+
+
+def _lengthen(project):
+    for model in ("akorn", "akorn_n2"):
+        for key, value in (("updates", 600), ("checkpoint_every", 20), ("validate_every", 200)):
+            project.edit_params(value, "models", model, "training", key)
+
+
+def _start(project):
+    """Start a run and wait until the training of akorn-sudoku has saved its state."""
+    run = project.start(*RUN)
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and run.poll() is None:
+        if list((project.folder / PARTIAL).glob("*.safetensors")):
+            return run
+        time.sleep(0.01)
+    raise AssertionError(f"no training state appeared:\n{run.communicate()[0]}")
+
+
+def _is_training(process, name):
+    try:
+        words = process.cmdline()
+    except psutil.Error:
+        return False
+    return "train" in words and "cvoting" in words and any(f"/{name}/" in word for word in words)
+
+
+def _log(project):
+    return "".join(path.read_text() for path in (project.folder / "logs/toy/train").rglob("*.log"))

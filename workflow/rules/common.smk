@@ -1,0 +1,120 @@
+# The study, the paths of everything made from it, and the provenance of what is there already.
+#
+# REQUIRED INPUTS: config (a whole study, see workflow/schemas/params.schema.yaml), src/
+# OUTPUTS:         study, S, the path patterns, OUTPUTS, provenance, and the functions below
+import os
+import sys
+from pathlib import Path
+
+import yaml
+from snakemake.exceptions import WorkflowError
+
+SRC = str(Path(workflow.basedir) / "src")
+sys.path.insert(0, SRC)
+
+from cvoting import recipes
+from cvoting.codehash import code_hash
+from cvoting.errors import CvotingError
+from cvoting.params.core import build
+from cvoting.params.study import Study
+from cvoting.provenance import Provenance
+from cvoting.run_guard import clear_stale_lock
+
+try:
+    study = build(Study, config)
+except CvotingError as error:
+    raise WorkflowError(str(error))
+
+# Jobs run this interpreter and this checkout's package, wherever the working directory is.  Mirrors are no arguments of
+# a job: where a file came from makes no difference once its checksum is right.
+os.environ.update(
+    PATH=os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")]),
+    PYTHONPATH=SRC,
+    CVOTING_MIRROR=os.pathsep.join([*study.mirrors, os.environ.get("CVOTING_MIRROR", "")]),
+)
+
+S = study.study
+RAW = "data/raw"
+PUZZLES = f"data/{S}/{{dataset}}/{{split}}.npz"
+CHECKPOINT = f"results/{S}/checkpoints/{{run}}/seed{{training_seed}}.safetensors"
+TRAINING_LOG = f"results/{S}/checkpoints/{{run}}/seed{{training_seed}}.log.csv"
+SHARD = f"results/{S}/rollouts/{{bank}}/train{{training_seed}}-infer{{inference_seed}}/shard{{shard}}.parquet"
+VOTING = f"results/{S}/voting/{{bank}}.csv"
+PAIRED = f"results/{S}/voting/{{bank}}.paired.csv"
+FIGURE = f"results/{S}/figures/{{figure}}.{{format}}"
+COPY = "figures/{figure}.{format}"
+PARTIAL = f"results/{S}/.partial"
+LOG = f"logs/{S}"
+BENCHMARK = f"benchmarks/{S}"
+ENVIRONMENT = "../../environment.yml"
+
+
+def choices(values):
+    """A regular expression that matches these values and nothing else."""
+    return "|".join(sorted({str(value) for value in values})) or "(?!)"
+
+
+wildcard_constraints:
+    run=choices(study.runs),
+    training_seed=choices(seed for run in study.runs.values() for seed in run.training_seeds),
+    bank=choices(study.banks),
+    inference_seed=choices(seed for bank in study.banks.values() for seed in bank.inference_seeds),
+    shard=choices(shard for bank in study.banks.values() for shard in range(bank.shards)),
+    figure=choices(study.figures),
+    format=choices(["pdf", "png", "csv"]),
+
+
+def code(modules):
+    """What a rule tracks of its code."""
+    return code_hash(SRC, modules)
+
+
+def puzzles(dataset):
+    """The files of a dataset."""
+    return collect(PUZZLES, dataset=dataset, split=study.datasets[dataset].source.splits.names)
+
+
+def trainings(run):
+    """The files of a run's trainings."""
+    return collect([CHECKPOINT, TRAINING_LOG], run=run, training_seed=study.runs[run].training_seeds)
+
+
+def shards(bank):
+    """The files of a bank: for each training seed, each inference seed, each shard."""
+    block = study.banks[bank]
+    seeds = {"training_seed": study.runs[block.run].training_seeds, "inference_seed": block.inference_seeds}
+    return collect(SHARD, bank=bank, **seeds, shard=range(block.shards))
+
+
+def copies():
+    """The files in figures/, which is the place of the study in params.yaml only."""
+    params = Path("params.yaml")
+    of = yaml.safe_load(params.read_text()).get("study") if params.exists() else None
+    return collect(COPY, figure=study.figures, format=["pdf", "png"]) if of == S else []
+
+
+def figures_to_copy(w):
+    """The files that figures/ has copies of; asked for another study's, say where those are."""
+    if not copies():
+        raise WorkflowError(
+            f"figures/ holds the figures of the study in params.yaml, and this is the study {S!r}: "
+            f"ask for {FIGURE.format(figure=w.figure, format='pdf')}, or leave out --configfile"
+        )
+    return collect(FIGURE, figure=w.figure, format=["pdf", "png"])
+
+
+OUTPUTS = {
+    "data": [file for dataset in study.datasets for file in puzzles(dataset)],
+    "train": [file for run in study.runs for file in trainings(run)],
+    "rollouts": [file for bank in study.banks for file in shards(bank)],
+    "voting": collect([VOTING, PAIRED], bank=study.banks),
+    "figures": collect(FIGURE, figure=study.figures, format=["pdf", "png", "csv"]) + copies(),
+}
+provenance = Provenance(Path(f"provenance/{S}.lock.json"), sum(OUTPUTS.values(), []))
+if workflow.is_main_process:
+    try:
+        if clear_stale_lock(Path(".snakemake")):
+            provenance.export()  # what the killed run had finished
+        provenance.restore()
+    except CvotingError as error:
+        raise WorkflowError(str(error))

@@ -1,0 +1,60 @@
+# Figures: one rule, one module and one caption each; figures/ has copies of those of params.yaml's study.
+#
+# REQUIRED INPUTS: results/<study>/voting/<bank>.csv of the figure's banks, reference/published.csv
+# OUTPUTS:         results/<study>/figures/<figure>.{pdf,png,csv}, figures/<figure>.{pdf,png}
+
+
+rule stage_figures:
+    input:
+        OUTPUTS["figures"],
+
+
+for figure in study.figures:
+
+    rule:
+        name:
+            figure
+        input:
+            tables=collect(VOTING, bank=getattr(study.figures, figure).banks),
+            published="reference/published.csv",
+        output:
+            report(FIGURE.format(figure=figure, format="png"), caption=f"../report/{figure}.rst", category="Figures"),
+            FIGURE.format(figure=figure, format="pdf"),
+            FIGURE.format(figure=figure, format="csv"),
+        log:
+            f"{LOG}/figures/{figure}.log",
+        benchmark:
+            f"{BENCHMARK}/figures/{figure}.tsv"
+        conda:
+            ENVIRONMENT
+        resources:
+            mem_mb=1000,
+            runtime=10,
+        params:
+            recipe=recipes.figure(study, figure),
+            code=code(recipes.figure_modules(figure)),
+        message:
+            f"drawing {figure}"
+        shell:
+            "python3 -m cvoting figure {params.recipe:q} "
+            "--published {input.published} "
+            f"--out-dir results/{S}/figures "
+            "{input.tables} > {log} 2>&1"
+
+
+rule copy_figure:
+    input:
+        figures_to_copy,
+    output:
+        collect(COPY, format=["pdf", "png"], allow_missing=True),
+    log:
+        f"{LOG}/copy_figure/{{figure}}.log",
+    benchmark:
+        f"{BENCHMARK}/copy_figure/{{figure}}.tsv"
+    localrule: True
+    conda:
+        ENVIRONMENT
+    message:
+        "copying {wildcards.figure} to figures/"
+    shell:
+        "cp {input} figures/ 2> {log}"

@@ -1,6 +1,6 @@
 """`python -m cvoting <verb>`: every step of the pipeline, without Snakemake.
 
-Verbs import what they need when they run: `voting` and `figure` work without torch, and none waits for another's imports.
+Verbs import what they need when they run: `voting` and `figure` work without torch, none waits for another's imports.
 """
 
 import argparse
@@ -71,14 +71,15 @@ def rollouts(args: argparse.Namespace) -> None:
     from cvoting.checkpoint import Checkpoint
     from cvoting.data.puzzles import Puzzles
     from cvoting.devices import choose_device
-    from cvoting.rollouts import RolloutPlan, roll_out
+    from cvoting.params.rollouts import RolloutPlan
+    from cvoting.rollouts import roll_out
     from cvoting.run_record import content_key, record_run
 
     recipe, checkpoint, puzzles = args.recipe, Checkpoint.load(args.checkpoint), Puzzles.load(args.puzzles)
     about = checkpoint.about
     task, model = make_task(about["task"]), make_model(about["network"], about["task"])
     checkpoint.load_into(model)
-    plan = RolloutPlan(**{name: recipe[name] for name in ("T_eval", "candidates", "chunk", "shards", "shard")})
+    plan = RolloutPlan(**recipe["plan"])
     header = BankHeader(
         run=about["run"],
         model=about["model"],
@@ -166,12 +167,9 @@ def make_model(network: dict[str, Any], task: dict[str, Any]) -> Any:
     """The untrained model of a parameter block, sized for a task."""
     from cvoting.models.registry import MODELS
     from cvoting.params.core import build
-    from cvoting.params.study import ModelParams
 
-    choose("model", network["architecture"], MODELS)
-    params = build(ModelParams.__annotations__["network"], network, "network")
-    sized = make_task(task)
-    return MODELS[network["architecture"]](params, sized.grid, sized.vocabulary, sized.classes)
+    model, sized = choose("model", network["architecture"], MODELS), make_task(task)
+    return model(build(model.Params, network, "network"), sized.grid, sized.vocabulary, sized.classes)
 
 
 def read_recipe(text: str) -> dict[str, Any]:
@@ -191,7 +189,7 @@ def parser() -> argparse.ArgumentParser:
         sub = verbs.add_parser(run.__name__, help=run.__doc__, description=run.__doc__)
         sub.set_defaults(run=run)
         for name in positional:
-            sub.add_argument(name, **({"type": read_recipe} if name == "recipe" else {}))
+            sub.add_argument(name, type=read_recipe if name == "recipe" else str)
         for name, kind in options.items():
             sub.add_argument(f"--{name.replace('_', '-')}", type=kind, required=True)
         return sub

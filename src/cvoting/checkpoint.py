@@ -65,7 +65,9 @@ class Checkpoint:
         try:
             model.load_state_dict(self.average if weights == "average" else self.raw)
         except RuntimeError as error:
-            raise CheckpointError(f"the checkpoint of run {self.about.get('run')!r} is of another model: {error}") from error
+            raise CheckpointError(
+                f"the checkpoint of run {self.about.get('run')!r} is of another model: {error}"
+            ) from error
 
 
 def save_tensors(path: str | Path, tensors: Mapping[str, Tensor], about: Mapping[str, Any]) -> None:

@@ -1,7 +1,7 @@
 """What each job needs: its recipe and its code.
 
-A recipe is the canonical JSON of exactly the parameter blocks a job uses.  The rule that runs the job tracks it, and the
-job receives nothing else, so a parameter that is not in a recipe cannot change the job's result.
+A recipe is the canonical JSON of exactly the parameter blocks a job uses.  The rule that runs the job tracks it, and
+the job receives nothing else, so a parameter that is not in a recipe cannot change the job's result.
 """
 
 from cvoting.params.core import canonical, plain
@@ -42,9 +42,8 @@ def train_modules(study: Study, run: str) -> tuple[str, ...]:
 def rollouts(study: Study, bank: str, inference_seed: int, shard: int) -> str:
     """Roll out one shard of a bank."""
     block = study.banks[bank]
-    names = ("dataset", "split", "T_eval", "candidates", "chunk", "shards")
-    recipe = {name: getattr(block, name) for name in names} | {"inference_seed": inference_seed, "shard": shard}
-    return canonical(recipe)
+    about = {"dataset": block.dataset, "split": block.split, "inference_seed": inference_seed}
+    return canonical({**about, "plan": block.plan(shard)})
 
 
 def rollouts_modules(study: Study, bank: str) -> tuple[str, ...]:

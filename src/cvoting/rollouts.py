@@ -1,12 +1,11 @@
 """The rollout engine: K candidates x T steps for a trained model on a set of puzzles, streamed.
 
-Memory is bounded by a chunk of rollouts, whatever the number of candidates and puzzles.  A candidate's initial state is
-a function of (inference seed, puzzle, candidate) alone, so the first 16 candidates of a bank of 4096 are the bank of 16.
+Memory is bounded by a chunk of rollouts, whatever the number of candidates and puzzles.  A candidate's initial state
+is a function of (inference seed, puzzle, candidate): the first 16 candidates of a bank of 4096 are the bank of 16.
 """
 
 import shutil
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from itertools import chain, pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -19,47 +18,14 @@ from torch import Tensor
 from cvoting.bank import Bank, BankHeader, concatenate, read_banks, write_banks
 from cvoting.data.puzzles import Puzzles
 from cvoting.models.base import RecurrentModel
+from cvoting.params.rollouts import RolloutPlan
 from cvoting.progress import Progress
 from cvoting.scores import change, double, probability_scores
 from cvoting.seeding import generator
 from cvoting.tasks.base import Task
 
-#: Puzzles that make one row group of the bank and are kept at once when a job is interrupted.
-PART_PUZZLES = 32
 #: Last steps over which residuals are averaged.
 RESIDUAL_STEPS = 3
-
-
-@dataclass(frozen=True)
-class RolloutPlan:
-    """How much is rolled out, and in which pieces.
-
-    Attributes:
-        T_eval: recurrent steps.
-        candidates: rollouts per puzzle.
-        chunk: rollouts computed at once: some whole puzzles, or a slice of one puzzle's candidates.
-        shards: files a bank is divided into; a shard is a union of chunks, so that no result depends on the sharding.
-        shard: which of them, from 0.
-    """
-
-    T_eval: int
-    candidates: int
-    chunk: int
-    shards: int = 1
-    shard: int = 0
-
-    @property
-    def puzzles_at_once(self) -> int:
-        """Puzzles of a chunk."""
-        return max(1, self.chunk // self.candidates)
-
-    def parts(self, puzzles: int) -> list[range]:
-        """The puzzles of this shard, in parts of whole chunks."""
-        chunks = -(-puzzles // self.puzzles_at_once)
-        first, last = (s * chunks // self.shards * self.puzzles_at_once for s in (self.shard, self.shard + 1))
-        step = max(1, PART_PUZZLES // self.puzzles_at_once) * self.puzzles_at_once
-        end = min(last, puzzles)
-        return [range(start, min(start + step, end)) for start in range(first, end, step)]
 
 
 def initial_noise(
@@ -166,10 +132,10 @@ def _roll_out_slice(
     """One chunk through the model."""
     asked = torch.from_numpy(task.positions_to_predict(questions)).to(device)
     condition = model.embed(torch.from_numpy(questions.astype(np.int64)).to(device))
-    state = model.initial_state(condition, torch.from_numpy(noise).to(device))
+    start = model.initial_state(condition, torch.from_numpy(noise).to(device))
     energies: list[Tensor] = []
     read: list[tuple[Tensor, Tensor]] = []
-    for t, state in enumerate(model.trajectory(condition, state, steps), start=1):
+    for t, state in enumerate(model.trajectory(condition, start, steps), start=1):
         if state.energy is not None:
             energies.append(double(state.energy))
         if t >= steps - RESIDUAL_STEPS:

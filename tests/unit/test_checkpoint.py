@@ -37,7 +37,7 @@ def test_evaluation_takes_the_average_unless_told_otherwise(checkpoint):
 
 
 def test_a_checkpoint_of_another_model_is_refused(checkpoint):
-    with pytest.raises(CheckpointError, match="checkpoint of run 'r' is of another model: (?s:.*)size mismatch"):
+    with pytest.raises(CheckpointError, match=r"checkpoint of run 'r' is of another model: (?s:.*)size mismatch"):
         checkpoint.load_into(torch.nn.Linear(4, 2))
 
 
@@ -46,7 +46,7 @@ def test_a_damaged_file_is_refused_with_its_name(tmp_path, checkpoint, damage):
     path = tmp_path / "checkpoint"
     checkpoint.save(path)
     path.write_bytes(damage(path.read_bytes()))
-    with pytest.raises(CheckpointError, match="checkpoint: not a readable checkpoint .* make it again"):
+    with pytest.raises(CheckpointError, match=r"checkpoint: not a readable checkpoint .* make it again"):
         Checkpoint.load(path)
 
 

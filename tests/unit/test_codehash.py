@@ -124,5 +124,5 @@ def _jobs(study):
     yield from (recipes.data_modules(study, dataset) for dataset in study.datasets)
     yield from (recipes.train_modules(study, run) for run in study.runs)
     yield from (recipes.rollouts_modules(study, bank) for bank in study.banks)
-    yield recipes.voting_modules()
+    yield from (recipes.voting_modules(study, bank) for bank in study.banks)
     yield from (recipes.figure_modules(figure) for figure in study.figures)

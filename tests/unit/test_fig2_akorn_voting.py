@@ -18,7 +18,7 @@ from matplotlib.figure import Figure
 from cvoting.figures import style
 from cvoting.figures.fig2_akorn_voting import COLUMNS, NAME, draw, prepare, write
 from cvoting.figures.registry import FIGURES
-from cvoting.params.study import AkornVotingFigure, FiguresParams
+from cvoting.params.figures import AkornVotingFigure, FiguresParams
 from cvoting.params.voting import VotingParams
 from cvoting.published import PublishedError, read_published
 from cvoting.tables import over_all_seeds, read_csv, write_voting

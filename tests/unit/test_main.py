@@ -51,6 +51,8 @@ def test_what_follows_rollouts_needs_no_torch(verb, tmp_path):
         "assert 'torch' not in sys.modules\n"
     )
     run = subprocess.run(
-        [sys.executable, "-c", code, verb, json.dumps(recipe), *options, str(tmp_path / "absent")], capture_output=True, text=True
+        [sys.executable, "-c", code, verb, json.dumps(recipe), *options, str(tmp_path / "absent")],
+        capture_output=True,
+        text=True,
     )
     assert run.returncode == 0, run.stderr

@@ -94,16 +94,33 @@ def test_a_value_of_a_wrong_type_is_refused_at_every_leaf(laptop):
         ("datasets.sudoku.source.givens", [18, 12], r"givens = \[18, 12\]: expected the smaller number first"),
         ("datasets.sudoku.source.givens", [12, 36], r"givens = \[12, 36\]: expected at most 35"),
         ("datasets.sudoku.task.box", [3], r"box = \[3\]: expected a list of 2 values"),
-        ("banks.akorn-sudoku_hard.candidates", 64, r"voting.K = .*: expected at most 64, the candidates of banks.akorn"),
+        (
+            "banks.akorn-sudoku_hard.candidates",
+            64,
+            r"voting.K = .*: expected at most 64, the candidates of banks.akorn",
+        ),
+        ("banks.akorn-sudoku_hard.shards", 251, r"shards = 251: expected at most 250, a chunk of 500 puzzles each"),
         ("banks.akorn-sudoku_hard.run", "akorn", r"run = 'akorn': expected one of akorn-sudoku, akorn-sudoku_extreme"),
         ("banks.akorn-sudoku_hard.split", "validation", r"split = 'validation': sudoku_hard has no such split"),
-        ("runs.akorn-sudoku.dataset", "sudoku_hard", r"dataset = 'sudoku_hard': it has no train and no validation split"),
+        (
+            "runs.akorn-sudoku.dataset",
+            "sudoku_hard",
+            r"dataset = 'sudoku_hard': it has no train and no validation split",
+        ),
         ("runs.akorn-sudoku.model", "hrm", r"model = 'hrm': expected one of akorn"),
-        ("runs.akorn-sudoku.training", {"optimizer": {"lrr": 1.0}}, r"runs.akorn-sudoku.training.optimizer.lrr: unknown"),
-        ("voting.votes", ["confidense"], r"'confidense': expected some of confidence, "),
+        (
+            "runs.akorn-sudoku.training",
+            {"optimizer": {"lrr": 1.0}},
+            r"runs.akorn-sudoku.training.optimizer.lrr: unknown",
+        ),
+        ("voting.votes", ["confidense"], r"votes = 'confidense': expected one of confidence, "),
         ("voting.K", [1, 1, 2], r"K = \[1, 1, 2\]: expected increasing numbers"),
-        ("figures.fig2_akorn_voting.banks", ["akorn"], r"banks: 'akorn': expected some of akorn-sudoku_hard"),
-        ("figures.fig2_akorn_voting.votes", ["latent_residual"], r"'latent_residual': expected some of voting.votes"),
+        ("figures.fig2_akorn_voting.banks", ["akorn"], r"banks = 'akorn': expected one of akorn-sudoku_hard"),
+        (
+            "figures.fig2_akorn_voting.votes",
+            ["latent_residual"],
+            r"votes = 'latent_residual': expected one of confidence",
+        ),
         ("study", "../etc", r"study = '../etc': expected letters, digits"),
     ],
 )
@@ -115,7 +132,9 @@ def test_the_error_names_key_value_and_what_is_allowed(laptop, dotted, value, me
 def test_a_bank_of_another_board_size_is_refused(laptop):
     laptop["datasets"]["sudoku_hard"]["task"]["box"] = [2, 2]
     laptop["datasets"]["sudoku_hard"]["source"]["givens"] = [5, 7]
-    with pytest.raises(ParameterError, match=r"banks.akorn-sudoku_hard.dataset = 'sudoku_hard': expected the task of sudoku"):
+    with pytest.raises(
+        ParameterError, match=r"banks.akorn-sudoku_hard.dataset = 'sudoku_hard': expected the task of sudoku"
+    ):
         build(Study, laptop)
 
 

@@ -14,7 +14,8 @@ from cvoting.data.registry import SOURCES
 from cvoting.models.akorn import AKOrN
 from cvoting.params.akorn import AkornParams
 from cvoting.params.datasets import GeneratedSudoku, Splits
-from cvoting.rollouts import RolloutPlan, initial_noise, roll_out
+from cvoting.params.rollouts import RolloutPlan
+from cvoting.rollouts import initial_noise, roll_out
 from cvoting.tasks.sudoku import Sudoku
 
 TASK = Sudoku(name="sudoku", box=(2, 2))
@@ -42,7 +43,9 @@ def model() -> AKOrN:
 
 @pytest.fixture(scope="module")
 def puzzles(tmp_path_factory) -> Puzzles:
-    source = GeneratedSudoku(kind="generated_sudoku", givens=(5, 8), seed=0, splits=Splits(train=0, validation=0, test=9))
+    source = GeneratedSudoku(
+        kind="generated_sudoku", givens=(5, 8), seed=0, splits=Splits(train=0, validation=0, test=9)
+    )
     return SOURCES["generated_sudoku"]("boards", TASK, source, tmp_path_factory.mktemp("raw"))["test"]
 
 
@@ -61,7 +64,9 @@ def bank_of(model, puzzles, tmp_path):
 def assert_close(one: Bank, two: Bank, candidates: int):
     assert one.puzzles == two.puzzles
     for name in one.scores:
-        np.testing.assert_allclose(one.scores[name][:, :candidates], two.scores[name][:, :candidates], rtol=1e-4, atol=1e-6)
+        np.testing.assert_allclose(
+            one.scores[name][:, :candidates], two.scores[name][:, :candidates], rtol=1e-4, atol=1e-6
+        )
     for name in one.correct:
         assert np.array_equal(one.correct[name][:, :candidates], two.correct[name][:, :candidates])
 
@@ -120,7 +125,7 @@ def test_shards_partition_the_puzzles_into_whole_chunks(puzzles, candidates, chu
 
 
 def test_noise_of_one_candidate_can_be_drawn_alone():
-    many = initial_noise(["a", "b"], range(0, 5), (4, 3), 0)
+    many = initial_noise(["a", "b"], range(5), (4, 3), 0)
     assert np.array_equal(initial_noise(["b"], range(3, 4), (4, 3), 0)[0, 0], many[1, 3])
     others = [initial_noise(["b"], range(3, 4), (4, 3), 1), initial_noise(["a"], range(3, 4), (4, 3), 0)]
     assert not any(np.array_equal(other[0, 0], many[1, 3]) for other in others)
@@ -137,7 +142,7 @@ def test_the_same_rollouts_give_the_same_bytes(bank_of, tmp_path):
 
 
 def test_an_interrupted_job_goes_on_with_the_parts_it_has(bank_of, tmp_path, monkeypatch):
-    monkeypatch.setattr(rollouts, "PART_PUZZLES", 2)
+    monkeypatch.setattr("cvoting.params.rollouts.PART_PUZZLES", 2)
     bank_of(name="whole")
     calls = []
     original = rollouts._roll_out_group

@@ -118,7 +118,9 @@ def test_a_loss_that_is_no_number_stops_with_the_update_and_keeps_the_last_good_
     resume = tmp_path / "state"
     run(puzzles, resume, updates=6)
     good = resume.read_bytes()
-    with pytest.raises(TrainingDiverged, match=r"update \d+: loss .*nan.* kept in .*state; lower training.optimizer.lr"):
+    with pytest.raises(
+        TrainingDiverged, match=r"update \d+: loss .*nan.* kept in .*state; lower training.optimizer.lr"
+    ):
         run(puzzles, resume, optimizer=TRAINING["optimizer"] | {"lr": 1e30}, clip=None, checkpoint_every=1000)
     assert resume.read_bytes() == good
 

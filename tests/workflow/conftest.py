@@ -19,7 +19,6 @@ PARTS = (
     "src", "workflow", ".dvc/.gitignore", ".dvc/config", ".dvcignore", ".gitignore", "figures/.gitkeep",
     "results/.gitkeep",
 )  # fmt: skip
-SNAKEMAKE = (sys.executable, "-m", "snakemake", "--cores", "2")
 INHERITED = {k: v for k, v in os.environ.items() if not k.startswith(("GIT_", "DVC_", "SNAKEMAKE_", "PYTHON"))}
 IDENTITY = {f"GIT_{who}_{what}": "a@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
 PATH = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
@@ -35,7 +34,8 @@ class Project:
     """
 
     def __init__(self, folder: Path, *options: str):
-        self.folder, self.options = folder, options
+        self.folder = folder
+        self.snakemake_command = (sys.executable, "-m", "snakemake", "--cores", "2", *options)
 
     def clone(self, folder: Path, *pulled: str, link: str = "copy") -> "Project":
         """A git clone, with some outputs pulled (without names: all); `link` is DVC's cache type."""
@@ -68,7 +68,7 @@ class Project:
 
     def snakemake(self, *words: str, check: bool = True) -> str:
         """Run Snakemake."""
-        return self.command(*SNAKEMAKE, *self.options, *words, check=check)
+        return self.command(*self.snakemake_command, *words, check=check)
 
     def dvc(self, *words: str, check: bool = True) -> str:
         """Run DVC."""

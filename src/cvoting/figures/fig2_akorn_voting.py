@@ -22,7 +22,7 @@ from cvoting.figures.style import (
     style,
 )
 from cvoting.params.core import build
-from cvoting.params.study import AkornVotingFigure
+from cvoting.params.figures import AkornVotingFigure
 from cvoting.pools import ALL
 from cvoting.published import published_accuracies, read_published
 from cvoting.tables import over_all_seeds, read_csv, write_csv

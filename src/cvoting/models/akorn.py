@@ -170,6 +170,8 @@ class AKOrN(RecurrentModel[Clues]):
         classes: classes of a cell's answer.
     """
 
+    Params = AkornParams
+
     def __init__(self, params: AkornParams, grid: tuple[int, int], vocabulary: int, classes: int):
         super().__init__()
         self.params = params
@@ -249,7 +251,9 @@ class AKOrN(RecurrentModel[Clues]):
             if t.shape != own[name].shape
         ]
         if differing:
-            raise ValueError(f"not the weights of this AKOrN: {'; '.join(differing)}; compare channels, n, heads and grid")
+            raise ValueError(
+                f"not the weights of this AKOrN: {'; '.join(differing)}; compare channels, n, heads and grid"
+            )
         self.load_state_dict(squeezed)
 
     @staticmethod

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import torch
 from jaxtyping import Float, Int
@@ -20,16 +20,18 @@ class State(NamedTuple):
 
 
 class RecurrentModel(nn.Module, ABC, Generic[Condition]):
-    """A model z_{t+1} = f(z_t, x) that starts from random states (Section 2 of the paper).
+    """A model z_{t+1} = f(z_t, x) that starts from random states (Section 2.1 of the paper).
 
-    Every array of rollouts has the axes [puzzles, candidates, ...].  What depends only on the input has one candidate and
-    broadcasts: it is computed once per puzzle.  Randomness enters as the argument `noise`; no method draws any.
+    Every array of rollouts has the axes [puzzles, candidates, ...].  What depends only on the input has one candidate
+    and broadcasts: it is computed once per puzzle.  Randomness enters as the argument `noise`; no method draws any.
     """
 
+    #: The parameter class of the network.
+    Params: ClassVar[type]
     #: Shape of the standard normal noise that one candidate starts from, e.g. (cells, channels).
     noise_shape: tuple[int, ...]
     #: How rollouts start, recorded in checkpoints: "random" means a different state for every candidate.
-    initial_state_kind: str = "random"
+    initial_state_kind: ClassVar[str] = "random"
 
     @abstractmethod
     def initialise(self, rng: torch.Generator) -> None:
@@ -54,7 +56,7 @@ class RecurrentModel(nn.Module, ABC, Generic[Condition]):
     def forward(self, questions: Int[Tensor, "puzzles cells"], noise: Any, steps: int) -> Float[Tensor, "..."]:
         """Logits after `steps` steps: what a training step differentiates."""
         condition = self.embed(questions)
-        state = self.initial_state(condition, noise)
-        for state in self.trajectory(condition, state, steps):  # noqa: B007 - the last one is read out
+        start = self.initial_state(condition, noise)
+        for state in self.trajectory(condition, start, steps):  # noqa: B007 - the last one is read out
             pass
         return self.readout(state)

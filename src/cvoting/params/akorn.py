@@ -16,7 +16,9 @@ class AkornParams:
     heads: int = key("attention heads (Table 3: 8)", minimum=1)
     layers: int = key("L, Kuramoto layers (Table 3: 1)", minimum=1)
     step_size: float = key("gamma, initial value of the learnable step size (Table 3: 1.0)", above=0)
-    omega: Literal["none", "global", "per_pair"] = key("natural frequencies: none, one for all, or one per channel pair")
+    omega: Literal["none", "global", "per_pair"] = key(
+        "natural frequencies: none, one for all, or one per channel pair"
+    )
     omega_initial: float = key("initial frequency (released README 0.5, earlier 0.1)")
     omega_learnable: bool = key("whether the frequencies are trained (released README: true)")
 

@@ -30,10 +30,10 @@ def key(
     doc: str,
     *,
     default: Any = ABSENT,
-    minimum: float | None = None,
-    above: float | None = None,
-    maximum: float | None = None,
-    below: float | None = None,
+    minimum: int | float | None = None,
+    above: int | float | None = None,
+    maximum: int | float | None = None,
+    below: int | float | None = None,
     affects: tuple[str, ...] = (),
 ) -> Any:
     """A field of a parameter class.
@@ -185,8 +185,12 @@ def _convert_scalar(hint: Any, value: object, where: str, bounds: dict[str, floa
     if type(value) is int and float in allowed and int not in allowed:
         value = float(value)
     if type(value) not in allowed:
-        names = " or ".join({float: "a number", int: "a whole number", str: "text", bool: "true or false"}[h] for h in allowed)
-        hint_text = " (YAML reads 1e-3 as text: write 1.0e-3)" if isinstance(value, str) and _looks_like_number(value) else ""
+        names = " or ".join(
+            {float: "a number", int: "a whole number", str: "text", bool: "true or false"}[h] for h in allowed
+        )
+        hint_text = (
+            " (YAML reads 1e-3 as text: write 1.0e-3)" if isinstance(value, str) and _looks_like_number(value) else ""
+        )
         problems.append(f"{where} = {value!r}: expected {names}{hint_text}")
         return value
     checks = {
@@ -196,7 +200,9 @@ def _convert_scalar(hint: Any, value: object, where: str, bounds: dict[str, floa
         "below": ("less than", lambda v, b: v < b),
     }
     if isinstance(value, (int, float)) and not all(checks[k][1](value, b) for k, b in bounds.items()):
-        problems.append(f"{where} = {value!r}: expected {' and '.join(f'{checks[k][0]} {b}' for k, b in bounds.items())}")
+        problems.append(
+            f"{where} = {value!r}: expected {' and '.join(f'{checks[k][0]} {b}' for k, b in bounds.items())}"
+        )
     return value
 
 

@@ -97,5 +97,5 @@ class DatasetParams:
         givens = self.source.givens if isinstance(self.source, GeneratedSudoku) else None
         if givens and givens[1] >= self.task.cells:
             raise ParameterError(
-                [f"source.givens = {list(givens)}: expected at most {self.task.cells - 1}: one cell must be left to predict"]
+                [f"source.givens = {list(givens)}: expected at most {self.task.cells - 1}, one cell is to be predicted"]
             )

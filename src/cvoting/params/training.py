@@ -14,7 +14,9 @@ class OptimizerParams:
     lr: float = key("learning rate after the warm-up", above=0)
     betas: tuple[float, float] = key("decay rates of the first and second moment", minimum=0, below=1)
     weight_decay: float = key("weight decay", minimum=0)
-    warmup_updates: int = key("updates over which the learning rate rises linearly from 0; constant afterwards", minimum=0)
+    warmup_updates: int = key(
+        "updates over which the learning rate rises linearly from 0; constant afterwards", minimum=0
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +37,9 @@ class TrainingParams:
     batch: int = key("puzzles per update (Table 3: 100)", minimum=1)
     optimizer: OptimizerParams = key("optimiser")
     clip: float | None = key("largest norm of the gradient, null for none (Table 3: 1.0)", above=0)
-    loss_positions: Literal["all", "predict"] = key("cells in the loss: all (released AKOrN) or the positions to predict")
+    loss_positions: Literal["all", "predict"] = key(
+        "cells in the loss: all (released AKOrN) or the positions to predict"
+    )
     augmentation: str = key("symmetry group each training puzzle is drawn from anew; the task names its groups")
     ema: EmaParams = key("moving average of the weights; evaluation uses it")
     validate_every: int = key("updates between validations", minimum=1)
@@ -43,6 +47,5 @@ class TrainingParams:
 
     def __post_init__(self) -> None:
         if self.optimizer.warmup_updates >= self.updates:
-            raise ParameterError(
-                [f"optimizer.warmup_updates = {self.optimizer.warmup_updates}: expected less than updates = {self.updates}"]
-            )
+            found = f"optimizer.warmup_updates = {self.optimizer.warmup_updates}"
+            raise ParameterError([f"{found}: expected less than updates = {self.updates}"])

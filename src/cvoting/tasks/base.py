@@ -38,7 +38,7 @@ class Task(Protocol):
         """The names `random_symmetries` knows."""
 
     def positions_to_predict(self, questions: UInt8[np.ndarray, "*batch cells"]) -> Bool[np.ndarray, "*batch cells"]:
-        """The cells whose answer is asked for: the set L of the paper (Section 3)."""
+        """The cells whose answer is asked for: the set L of the paper (Section 4)."""
 
     def valid(self, answers: UInt8[np.ndarray, "*batch cells"]) -> Bool[np.ndarray, "*batch"]:
         """Whether an answer satisfies the task's constraints by itself."""

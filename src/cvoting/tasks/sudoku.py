@@ -67,7 +67,7 @@ class Sudoku:
         return np.stack([cell, cell.T, boxes])
 
     def positions_to_predict(self, questions: UInt8[np.ndarray, "*batch cells"]) -> Bool[np.ndarray, "*batch cells"]:
-        """The blank cells: the set L of the paper (Section 3)."""
+        """The blank cells: the set L of the paper (Section 4)."""
         return questions == BLANK
 
     def valid(self, answers: UInt8[np.ndarray, "*batch cells"]) -> Bool[np.ndarray, "*batch"]:

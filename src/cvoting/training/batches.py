@@ -1,7 +1,7 @@
 """The training stream: which puzzles, which symmetries and which noise belong to update u, as a function of u alone.
 
-A training interrupted after any update therefore goes on exactly as if it had not been; no state of a random generator has
-to be kept.
+A training interrupted after any update therefore goes on exactly as if it had not been; no state of a random generator
+has to be kept.
 """
 
 from typing import NamedTuple
@@ -57,7 +57,9 @@ def training_batch(
         seed: training seed.
     """
     places = np.arange(update * size, (update + 1) * size)
-    order = {e: generator("batch order", seed, counter=e).permutation(len(puzzles)) for e in set(places // len(puzzles))}
+    order = {
+        e: generator("batch order", seed, counter=e).permutation(len(puzzles)) for e in set(places // len(puzzles))
+    }
     chosen = np.array([order[p // len(puzzles)][p % len(puzzles)] for p in places])
     rng = generator("augmentation", seed, counter=update)
     questions, answers = augment(task, puzzles.questions[chosen], puzzles.answers[chosen], group, rng)
@@ -65,9 +67,7 @@ def training_batch(
     return make_batch(task, questions, answers, noise.standard_normal((size, 1, *noise_shape), dtype=np.float32))
 
 
-def validation_batches(
-    task: Task, puzzles: Puzzles, size: int, noise_shape: tuple[int, ...], seed: int
-) -> list[Batch]:
+def validation_batches(task: Task, puzzles: Puzzles, size: int, noise_shape: tuple[int, ...], seed: int) -> list[Batch]:
     """The validation set, each puzzle with one initial state that stays the same for the whole training."""
     batches = []
     for i, start in enumerate(range(0, len(puzzles), size)):

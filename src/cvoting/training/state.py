@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from cvoting.checkpoint import CheckpointError, load_tensors, save_tensors
+from cvoting.models.base import RecurrentModel
 
 
 @dataclass
@@ -23,8 +24,8 @@ class TrainingState:
         window: sums of what was watched since the log's last row, with the number of updates summed.
     """
 
-    model: nn.Module
-    average: nn.Module
+    model: RecurrentModel
+    average: RecurrentModel
     optimizer: torch.optim.Optimizer
     update: int = 0
     log: list[dict[str, Any]] = field(default_factory=list)

@@ -1,0 +1,88 @@
+"""What must hold between the blocks of a study: names that exist, sizes that fit."""
+
+import re
+from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING
+
+from cvoting.params.core import ParameterError
+from cvoting.voting import VOTES
+
+if TYPE_CHECKING:
+    from cvoting.params.study import Study
+
+
+def problems(study: "Study") -> Iterator[str]:
+    """Everything that does not fit together, one line each: the key, the value, what is allowed."""
+    for check in (_names, _runs, _banks, _votes):
+        yield from check(study)
+
+
+def _unknown(key: str, value: str, choices: Collection[str]) -> Iterator[str]:
+    """The problem of a name that is not among the choices."""
+    if value not in choices:
+        yield f"{key} = {value!r}: expected one of {', '.join(choices)}"
+
+
+def _names(study: "Study") -> Iterator[str]:
+    blocks = ("datasets", "models", "runs", "banks")
+    names = [("study", study.study), *((f"{block} key", name) for block in blocks for name in getattr(study, block))]
+    for where, name in names:
+        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name):
+            yield f"{where} = {name!r}: expected letters, digits, '-' and '_' (it becomes part of a path)"
+
+
+def _runs(study: "Study") -> Iterator[str]:
+    for name, run in study.runs.items():
+        yield from _unknown(f"runs.{name}.model", run.model, study.models)
+        yield from _unknown(f"runs.{name}.dataset", run.dataset, study.datasets)
+        if run.model not in study.models or run.dataset not in study.datasets:
+            continue
+        dataset = study.datasets[run.dataset]
+        splits = dataset.source.splits
+        missing = sorted({"train", "validation"} - set(splits.names))
+        if missing:
+            yield f"runs.{name}.dataset = {run.dataset!r}: it has no {' and no '.join(missing)} split"
+        try:
+            training = study.training_of(name)
+        except ParameterError as error:
+            yield from error.problems
+            continue
+        yield from _unknown(f"runs.{name}: augmentation", training.augmentation, dataset.task.symmetry_groups)
+        if training.batch > splits.train:
+            yield (
+                f"runs.{name}: batch = {training.batch}: expected at most {splits.train}, "
+                f"the training puzzles of {run.dataset}"
+            )
+
+
+def _banks(study: "Study") -> Iterator[str]:
+    for name, bank in study.banks.items():
+        yield from _unknown(f"banks.{name}.run", bank.run, study.runs)
+        yield from _unknown(f"banks.{name}.dataset", bank.dataset, study.datasets)
+        if study.voting.K[-1] > bank.candidates:
+            most = f"{bank.candidates}, the candidates of banks.{name}"
+            yield f"voting.K = {list(study.voting.K)}: expected at most {most}"
+        if bank.dataset not in study.datasets:
+            continue
+        dataset = study.datasets[bank.dataset]
+        puzzles = getattr(dataset.source.splits, bank.split)
+        if not puzzles:
+            yield f"banks.{name}.split = {bank.split!r}: {bank.dataset} has no such split"
+        elif bank.shards > bank.plan().groups(puzzles):
+            most = bank.plan().groups(puzzles)
+            yield f"banks.{name}.shards = {bank.shards}: expected at most {most}, a chunk of {puzzles} puzzles each"
+        run = study.runs.get(bank.run)
+        if run and run.dataset in study.datasets and study.datasets[run.dataset].task != dataset.task:
+            task = study.datasets[run.dataset].task
+            yield f"banks.{name}.dataset = {bank.dataset!r}: expected the task of {run.dataset}, {task}"
+
+
+def _votes(study: "Study") -> Iterator[str]:
+    for vote in study.voting.votes:
+        yield from _unknown("voting.votes", vote, VOTES)
+    figure = study.figures.fig2_akorn_voting
+    if figure is not None:
+        for bank in figure.banks:
+            yield from _unknown("figures.fig2_akorn_voting.banks", bank, study.banks)
+        for vote in figure.votes:
+            yield from _unknown("figures.fig2_akorn_voting.votes", vote, study.voting.votes)

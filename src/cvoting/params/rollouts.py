@@ -1,0 +1,62 @@
+"""Parameters of the rollouts, and how they are cut into pieces."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from cvoting.params.core import key
+
+#: Puzzles that make one row group of a bank and are kept at once when a job is interrupted.
+PART_PUZZLES = 32
+
+
+@dataclass(frozen=True)
+class RolloutPlan:
+    """How much is rolled out, and in which pieces.
+
+    Attributes:
+        T_eval: recurrent steps.
+        candidates: rollouts per puzzle.
+        chunk: rollouts computed at once: some whole puzzles, or a slice of one puzzle's candidates.
+        shards: files a bank is divided into; a shard is a union of chunks, so that no result depends on the sharding.
+        shard: which of them, from 0.
+    """
+
+    T_eval: int
+    candidates: int
+    chunk: int
+    shards: int = 1
+    shard: int = 0
+
+    @property
+    def puzzles_at_once(self) -> int:
+        """Puzzles of a chunk."""
+        return max(1, self.chunk // self.candidates)
+
+    def groups(self, puzzles: int) -> int:
+        """The number of groups of `puzzles_at_once` puzzles, the most shards that `puzzles` puzzles can be cut into."""
+        return -(-puzzles // self.puzzles_at_once)
+
+    def parts(self, puzzles: int) -> list[range]:
+        """The puzzles of this shard, in parts of whole chunks."""
+        groups, at_once = self.groups(puzzles), self.puzzles_at_once
+        first, last = (min(shard * groups // self.shards * at_once, puzzles) for shard in (self.shard, self.shard + 1))
+        step = max(1, PART_PUZZLES // at_once) * at_once
+        return [range(start, min(start + step, last)) for start in range(first, last, step)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BankParams:
+    """All rollouts of a run's checkpoints on one split of a dataset."""
+
+    run: str = key("name of a run")
+    dataset: str = key("name of a dataset")
+    split: Literal["validation", "test"] = key("split of the dataset", default="test")
+    T_eval: int = key("recurrent steps at test time (released AKOrN: 128)", minimum=1)
+    candidates: int = key("rollouts per puzzle, the largest K (paper: 4096)", minimum=1)
+    inference_seeds: tuple[int, ...] = key("one bank per seed of the initial states", minimum=0)
+    chunk: int = key("rollouts computed at once: bounds the memory, changes no candidate's initial state", minimum=1)
+    shards: int = key("files a bank is written in, each made by a job of its own", minimum=1)
+
+    def plan(self, shard: int = 0) -> RolloutPlan:
+        """The pieces of one shard."""
+        return RolloutPlan(self.T_eval, self.candidates, self.chunk, self.shards, shard)

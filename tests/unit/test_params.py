@@ -87,7 +87,7 @@ def test_a_value_of_a_wrong_type_is_refused_at_every_leaf(laptop):
         ("models.akorn.training.batch", True, r"batch = True: expected a whole number"),
         ("models.akorn.training.batch", 9001, r"batch = 9001: expected at most 9000, the training puzzles of sudoku"),
         ("models.akorn.training.augmentation", "rotations", r"augmentation = 'rotations': .* none, digits, shuffles"),
-        ("models.akorn.network.heads", 5, r"heads = 5: expected channels / heads to be a multiple of 4"),
+        ("models.akorn.network.heads", 5, r"heads = 5: expected channels / heads to be an even number, got 64 / 5"),
         ("models.akorn.network.oscillator_dim", 3, r"oscillator_dim = 3: expected a divisor of channels = 64"),
         ("models.akorn.network.architecture", "akron", r"architecture = 'akron': expected one of 'akorn'"),
         ("datasets.sudoku.source.kind", "satnet", r"kind = 'satnet': expected one of generated_sudoku, sudoku_extreme"),

@@ -112,7 +112,8 @@ def copy_project() -> Callable[[Path], Project]:
             source, target = ROOT / part, folder / part
             target.parent.mkdir(parents=True, exist_ok=True)
             if source.is_dir():
-                shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+                # numba's compiled functions come along: compiling them again takes longer than the whole study.
+                shutil.copytree(source, target, ignore=shutil.ignore_patterns("*.pyc", "*.egg-info"))
             else:
                 shutil.copyfile(source, target)
         shutil.copyfile(ROOT / "params/toy.yaml", folder / "params.yaml")

@@ -34,4 +34,4 @@ rule rollouts:
     shell:
         "python3 -m cvoting rollouts {params.recipe:q} --code {params.code} --threads {threads} "
         "--checkpoint {input.checkpoint} --puzzles {input.puzzles} --out {output} "
-        f"--partial {PARTIAL} > {{log}} 2>&1"
+        f"--partial {PARTIAL} 2>&1 | tee {{log}}"

@@ -36,4 +36,4 @@ rule train:
         "python3 -m cvoting train {params.recipe:q} --code {params.code} --threads {threads} "
         "--train {input.train} --validation {input.validation} "
         "--out {output.checkpoint} --log {output.curves} "
-        f"--partial {PARTIAL} > {{log}} 2>&1"
+        f"--partial {PARTIAL} 2>&1 | tee {{log}}"

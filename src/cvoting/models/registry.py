@@ -1,4 +1,4 @@
-"""The models by the name of their architecture.  Only `__main__`, the rules and tests read this; the rest takes a model."""
+"""The models by architecture.  Only `__main__`, the rules and tests read this; library functions receive a model."""
 
 from cvoting.models.akorn import AKOrN
 

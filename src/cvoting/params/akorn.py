@@ -26,10 +26,8 @@ class AkornParams:
         problems = []
         if self.channels % self.oscillator_dim:
             problems.append(f"oscillator_dim = {self.oscillator_dim}: expected a divisor of channels = {self.channels}")
-        if self.channels % (4 * self.heads):
-            problems.append(
-                f"heads = {self.heads}: expected channels / heads to be a multiple of 4 (a pair of channels for rows "
-                f"and one for columns), got {self.channels} / {self.heads}"
-            )
+        if self.channels % (2 * self.heads):
+            found = f"{self.channels} / {self.heads}"
+            problems.append(f"heads = {self.heads}: expected channels / heads to be an even number, got {found}")
         if problems:
             raise ParameterError(problems)

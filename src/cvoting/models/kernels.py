@@ -1,0 +1,111 @@
+"""The two products at the heart of geometry-aware attention, with their derivatives by hand.
+
+Autograd would get the same numbers, but keep more tensors and write gradients in an order that is slow to read.
+Activations are [cells, rows, channels], see `layers`.
+"""
+
+import math
+from typing import Any
+
+import torch
+from jaxtyping import Complex, Float
+from torch import Tensor
+from torch.autograd.function import Function, once_differentiable
+
+Rows = Float[Tensor, "cells rows channels"]
+Table = Complex[Tensor, "cells 1 pairs"]
+
+
+def as_pairs(x: Float[Tensor, "*batch channels"]) -> Complex[Tensor, "*batch pairs"]:
+    """Two consecutive channels as one complex number; a view."""
+    return torch.view_as_complex(x.unflatten(-1, (-1, 2)))
+
+
+def as_channels(z: Complex[Tensor, "*batch pairs"]) -> Float[Tensor, "*batch channels"]:
+    """The inverse of `as_pairs`."""
+    return torch.view_as_real(z).flatten(-2)
+
+
+def multiply_pairs(x: Rows, a: Table, b: Table) -> Rows:
+    """a z + b conj(z) for every pair z of consecutive channels: a real 2x2 matrix per cell and pair.
+
+    Args:
+        x: activations, two channels per pair.
+        a: the part of the matrices that commutes with multiplication by i.
+        b: the part that anticommutes.
+    """
+    return _MultiplyPairs.apply(x, a, b)
+
+
+def attend(q: Rows, k: Rows, v: Rows, heads: int) -> Rows:
+    """2^(q k^T) v / sum 2^(q k^T), for every row and head; powers of 2, because exp2 is faster than exp.
+
+    Args:
+        q: queries, scaled by log2(e) (and by what the scores are to be scaled by).
+        k: keys.
+        v: values; channels are ordered head by head.
+        heads: divides the channels.
+    """
+    return _Attend.apply(q, k, v, heads)
+
+
+class _MultiplyPairs(Function):
+    @staticmethod
+    def forward(ctx: Any, x: Rows, a: Table, b: Table) -> Rows:
+        ctx.save_for_backward(x, a, b)
+        z = as_pairs(x)
+        return as_channels(z.conj_physical().mul_(b).addcmul_(a, z))
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Rows) -> tuple[Rows, Table, Table]:
+        x, a, b = ctx.saved_tensors
+        z, g = as_pairs(x), as_pairs(gradient)
+        conjugate = g.conj_physical()
+        grad_a = (conjugate * z).sum(1, keepdim=True).conj_physical_()
+        grad_b = (g * z).sum(1, keepdim=True)
+        return as_channels(conjugate.mul_(b).addcmul_(a.conj_physical(), g)), grad_a, grad_b
+
+
+class _Attend(Function):
+    """Capital T marks matrices [rows * heads, head_dim, cells]: products of short heads are fast when written so."""
+
+    @staticmethod
+    def forward(ctx: Any, q: Rows, k: Rows, v: Rows, heads: int) -> Rows:
+        qT, kT, vT = (_split_heads(t, heads) for t in (q, k, v))
+        powers = torch.bmm(qT.mT, kT).exp2_()
+        total = powers.sum(-1, keepdim=True)
+        # Finding the largest score of every cell would take most of the time of a softmax.  Subtracting it changes
+        # nothing, unless the powers leave the range where sums, quotients and gradients are exact to rounding.
+        eps = torch.finfo(q.dtype).eps
+        smallest, largest = total.aminmax()
+        if not (smallest >= eps**2 and largest <= eps**-2):
+            scores = torch.bmm(qT.mT, kT)
+            powers = scores.sub_(scores.amax(-1, keepdim=True)).exp2_()
+            total = powers.sum(-1, keepdim=True)
+        outT = torch.bmm(vT, powers.mT).div_(total.mT)
+        ctx.save_for_backward(q, k, v, powers, total, outT)
+        ctx.heads = heads
+        return _join_heads(outT, q)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Rows) -> tuple[Rows, Rows, Rows, None]:
+        q, k, v, powers, total, outT = ctx.saved_tensors
+        qT, kT, vT = (_split_heads(t, ctx.heads) for t in (q, k, v))
+        gT = gradient.flatten(1).t().contiguous().view(outT.shape).div_(total.mT)
+        grad_v = torch.bmm(gT, powers)
+        through_total = (gT * outT).sum(1).unsqueeze(-1)
+        grad_scores = torch.baddbmm(through_total, gT.mT, vT, beta=-math.log(2), alpha=math.log(2)).mul_(powers)
+        grad_q, grad_k = torch.bmm(kT, grad_scores.mT), torch.bmm(qT, grad_scores)
+        return _join_heads(grad_q, q), _join_heads(grad_k, q), _join_heads(grad_v, q), None
+
+
+def _split_heads(x: Rows, heads: int) -> Float[Tensor, "matrices head_dim cells"]:
+    """The matrix of every row and head; a view."""
+    return x.unflatten(-1, (heads, -1)).flatten(1, 2).permute(1, 2, 0)
+
+
+def _join_heads(matrices: Float[Tensor, "matrices head_dim cells"], like: Rows) -> Rows:
+    """The inverse of `_split_heads`, by the transposition of one large matrix, which PyTorch does in blocks."""
+    return matrices.flatten(0, 1).t().contiguous().view(like.shape)

@@ -99,7 +99,7 @@ def test_a_value_of_a_wrong_type_is_refused_at_every_leaf(laptop):
             64,
             r"voting.K = .*: expected at most 64, the candidates of banks.akorn",
         ),
-        ("banks.akorn-sudoku_hard.shards", 251, r"shards = 251: expected at most 250, a chunk of 500 puzzles each"),
+        ("banks.akorn-sudoku_hard.shards", 501, r"shards = 501: expected at most 500, a chunk of 500 puzzles each"),
         ("banks.akorn-sudoku_hard.run", "akorn", r"run = 'akorn': expected one of akorn-sudoku, akorn-sudoku_extreme"),
         ("banks.akorn-sudoku_hard.split", "validation", r"split = 'validation': sudoku_hard has no such split"),
         (

@@ -48,7 +48,7 @@ def test_a_complete_configfile_takes_the_place_of_params_yaml(elsewhere, study):
 
 def test_a_configfile_without_a_study_changes_single_keys(elsewhere):
     (elsewhere.folder / "change.yaml").write_text("models: {akorn: {training: {optimizer: {lr: 0.5}}}}\n")
-    said = elsewhere.snakemake("--dry-run", "--configfile", "change.yaml")
+    said = elsewhere.snakemake("--dry-run", "--printshellcmds", "--configfile", "change.yaml")
     assert len(elsewhere.jobs(said)) == 11
     assert '"lr":0.5' in said
     assert '"lr":0.002' not in said

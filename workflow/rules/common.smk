@@ -31,9 +31,6 @@ os.environ.update(
     PATH=os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")]),
     PYTHONPATH=SRC,
     CVOTING_MIRROR=os.pathsep.join([*study.mirrors, os.environ.get("CVOTING_MIRROR", "")]),
-    # glibc would give the arrays of each step back to the system and fetch them anew: up to half the time of a step.
-    MALLOC_MMAP_THRESHOLD_=str(2**32),
-    MALLOC_TRIM_THRESHOLD_=str(2**33),
 )
 
 S = study.study

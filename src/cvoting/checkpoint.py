@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
+from safetensors import SafetensorError
+from safetensors.torch import load, save_file
 from torch import Tensor, nn
 
 from cvoting.atomic import atomic_path
@@ -85,8 +85,9 @@ def load_tensors(path: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
         CheckpointError: for a file that is missing, damaged, or of something else.
     """
     try:
-        with safe_open(path, framework="pt") as file:
-            about = json.loads((file.metadata() or {}).get("cvoting", "{}"))
-            return {name: file.get_tensor(name) for name in file.keys()}, about  # noqa: SIM118 - not a dict
+        # One read: another process may put a newer file in place at any moment.
+        content = Path(path).read_bytes()
+        header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
+        return load(content), json.loads(header.get("__metadata__", {}).get("cvoting", "{}"))
     except (SafetensorError, OSError, ValueError) as error:
         raise CheckpointError(f"{path}: not a readable checkpoint ({error}): delete it and make it again") from error

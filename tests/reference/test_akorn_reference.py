@@ -72,9 +72,7 @@ def assert_agreement(found: dict[str, Tensor], expected: dict[str, np.ndarray]) 
         worst[name] = difference / size if size else difference
         print(f"  {name:<45} largest relative error {worst[name]:.1e}")
     failed = {name: f"{error:.1e}" for name, error in worst.items() if not error <= TOLERANCE}
-    assert not failed, (
-        f"relative errors above {TOLERANCE:.0e}: the model no longer computes what was released"
-    )
+    assert not failed, f"relative errors above {TOLERANCE:.0e}: the model no longer computes what was released"
 
 
 def test_there_are_references() -> None:

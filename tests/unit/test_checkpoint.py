@@ -1,5 +1,8 @@
 """Checkpoints: round trip, same bytes, and files that are not what they should be."""
 
+import os
+import threading
+
 import pytest
 import torch
 
@@ -59,3 +62,12 @@ def test_another_format_is_refused(tmp_path):
 def test_a_missing_file_is_refused_with_its_name(tmp_path):
     with pytest.raises(CheckpointError, match="absent"):
         Checkpoint.load(tmp_path / "absent")
+
+
+def test_a_file_is_read_once_so_that_a_newer_one_in_its_place_does_not_mix_with_it(tmp_path, checkpoint):
+    checkpoint.save(tmp_path / "file")
+    os.mkfifo(tmp_path / "pipe")  # gives its content to the first who opens it, and nothing to a second
+    writer = threading.Thread(target=(tmp_path / "pipe").write_bytes, args=[(tmp_path / "file").read_bytes()])
+    writer.start()
+    assert Checkpoint.load(tmp_path / "pipe").about == checkpoint.about
+    writer.join()

@@ -32,8 +32,8 @@ class Clues(NamedTuple):
 class AKOrN(RecurrentModel[Clues]):
     """L layers of Kuramoto oscillators; the readout of each is the input of the next, the state carries over.
 
-    The released code reads its logits after the last layer only, and so do the states and energies here: with L > 1,
-    T steps are T silent steps of every layer before the last and T steps of the last one.
+    States, energies and logits are those of the last layer: with L > 1, a trajectory of T steps is T silent steps of
+    each layer before it and then T steps of the last one.
     Source: released code; Table 3 of the paper.
 
     Args:

@@ -60,8 +60,8 @@ def _banks(study: "Study") -> Iterator[str]:
         yield from _unknown(f"banks.{name}.run", bank.run, study.runs)
         yield from _unknown(f"banks.{name}.dataset", bank.dataset, study.datasets)
         if study.voting.K[-1] > bank.candidates:
-            most = f"{bank.candidates}, the candidates of banks.{name}"
-            yield f"voting.K = {list(study.voting.K)}: expected at most {most}"
+            limit = f"{bank.candidates}, the candidates of banks.{name}"
+            yield f"voting.K = {list(study.voting.K)}: expected at most {limit}"
         if bank.dataset not in study.datasets:
             continue
         dataset = study.datasets[bank.dataset]

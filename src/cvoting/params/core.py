@@ -16,6 +16,8 @@ from cvoting.errors import CvotingError
 
 T = TypeVar("T")
 ABSENT = object()
+#: Limits of a number, by the names `key` gives them.
+Bounds = Mapping[str, int | float]
 
 
 class ParameterError(CvotingError, ValueError):
@@ -98,7 +100,7 @@ def is_union(hint: Any) -> bool:
     return get_origin(hint) in (Union, types.UnionType)
 
 
-def _convert(hint: Any, value: object, where: str, bounds: dict[str, float], problems: list[str]) -> Any:
+def _convert(hint: Any, value: object, where: str, bounds: Bounds, problems: list[str]) -> Any:
     """`value` as `hint` asks; problems are appended, and then the result means nothing."""
     if hint is object:
         return value
@@ -121,7 +123,7 @@ def _convert(hint: Any, value: object, where: str, bounds: dict[str, float], pro
     return _convert_scalar(hint, value, where, bounds, problems)
 
 
-def _convert_union(hints: tuple, value: object, where: str, bounds: dict[str, float], problems: list[str]) -> Any:
+def _convert_union(hints: tuple, value: object, where: str, bounds: Bounds, problems: list[str]) -> Any:
     if type(None) in hints and value is None:
         return None
     members = [h for h in hints if h is not type(None)]
@@ -166,7 +168,7 @@ def _convert_class(cls: type, value: object, where: str, problems: list[str]) ->
         return value
 
 
-def _convert_list(items: tuple, value: object, where: str, bounds: dict[str, float], problems: list[str]) -> Any:
+def _convert_list(items: tuple, value: object, where: str, bounds: Bounds, problems: list[str]) -> Any:
     if not isinstance(value, (list, tuple)):
         problems.append(f"{where} = {value!r}: expected a list")
         return value
@@ -179,7 +181,7 @@ def _convert_list(items: tuple, value: object, where: str, bounds: dict[str, flo
     )
 
 
-def _convert_scalar(hint: Any, value: object, where: str, bounds: dict[str, float], problems: list[str]) -> Any:
+def _convert_scalar(hint: Any, value: object, where: str, bounds: Bounds, problems: list[str]) -> Any:
     allowed: list[type] = hint if isinstance(hint, list) else [hint]
     # YAML's true is an int for Python, and 1 is a fine float: neither is what isinstance says.
     if type(value) is int and float in allowed and int not in allowed:

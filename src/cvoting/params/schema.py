@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args, get_origin
 
 import yaml
 
-from cvoting.params.core import is_union
+from cvoting.params.core import Bounds, is_union
 from cvoting.params.study import Study
 
 BOUNDS = {"minimum": "minimum", "above": "exclusiveMinimum", "maximum": "maximum", "below": "exclusiveMaximum"}
@@ -28,7 +28,7 @@ def study_schema() -> str:
     return header + yaml.safe_dump(schema, sort_keys=False, width=120, allow_unicode=True)
 
 
-def _of(hint: Any, bounds: Mapping[str, float]) -> dict[str, Any]:
+def _of(hint: Any, bounds: Bounds) -> dict[str, Any]:
     """The schema of one type; bounds are those of a number, or of each number of a list."""
     if is_union(hint):
         return {"anyOf": [_of(member, bounds) for member in get_args(hint)]}

@@ -36,7 +36,7 @@ class TrainingState:
         for name, value in ({"updates": 1.0} | values).items():
             self.window[name] = self.window.get(name, 0.0) + value
 
-    def end_window(self) -> dict[str, float]:
+    def end_window(self) -> dict[str, Any]:
         """The means since the last row of the log, for the next one."""
         updates = self.window.pop("updates")
         means = {name: total / updates for name, total in self.window.items()}

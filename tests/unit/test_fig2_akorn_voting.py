@@ -160,6 +160,13 @@ def test_nothing_that_is_written_is_cut_off_or_covers_something_else(
         assert not title.overlaps(small)
 
 
+def test_the_axis_does_not_magnify_equal_accuracies(tables: dict[str, pd.DataFrame], published: pd.DataFrame) -> None:
+    zero = {bank: table.assign(value=0.0, low=0.0, high=0.0) for bank, table in tables.items()}
+    for axes in draw(prepare(zero, FIGURE, "a study", False, published)).axes:
+        low, high = axes.get_ylim()
+        assert high - low >= 0.01
+
+
 def test_references_and_votes_that_a_table_lacks_are_not_drawn(
     tables: dict[str, pd.DataFrame], published: pd.DataFrame
 ) -> None:

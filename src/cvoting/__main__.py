@@ -28,8 +28,8 @@ def data(args: argparse.Namespace) -> None:
     from cvoting.params.datasets import DatasetParams
     from cvoting.run_record import record_run
 
-    name = args.recipe.pop("dataset")
-    params = build(DatasetParams, args.recipe, f"datasets.{name}")
+    name = args.recipe["dataset"]
+    params = build(DatasetParams, {k: v for k, v in args.recipe.items() if k != "dataset"}, f"datasets.{name}")
     with record_run(args.out / name, recipe=args.recipe):
         splits = SOURCES[params.source.kind](name, params.task, params.source, args.raw)
         for split, puzzles in splits.items():
@@ -42,7 +42,6 @@ def train(args: argparse.Namespace) -> None:
 
     from cvoting.atomic import atomic_path
     from cvoting.checkpoint import Checkpoint
-    from cvoting.data.puzzles import Puzzles
     from cvoting.devices import choose_device
     from cvoting.params.core import build
     from cvoting.params.training import TrainingParams
@@ -51,12 +50,12 @@ def train(args: argparse.Namespace) -> None:
 
     recipe = args.recipe
     task, model = make_task(recipe["task"]), make_model(recipe["network"], recipe["task"])
+    params = build(TrainingParams, recipe["training"], "training")
+    puzzles, validation = (read_puzzles(path, task) for path in (args.train, args.validation))
     resume = args.partial / f"{content_key(json.dumps(recipe), args.code, args.train)}.safetensors"
     device = choose_device(args.threads)
     label = f"{recipe['run']} seed {recipe['training_seed']}"
     with record_run(args.out, recipe=recipe, code=args.code, device=str(device), threads=args.threads):
-        puzzles, validation = Puzzles.load(args.train), Puzzles.load(args.validation)
-        params = build(TrainingParams, recipe["training"])
         trained = train(model, task, puzzles, validation, params, recipe["training_seed"], resume, device, label)
         about = {**recipe, "initial_state": model.initial_state_kind}
         Checkpoint(about, trained.average.state_dict(), trained.model.state_dict()).save(args.out)
@@ -69,17 +68,18 @@ def rollouts(args: argparse.Namespace) -> None:
     """Roll out one shard of a bank."""
     from cvoting.bank import BankHeader
     from cvoting.checkpoint import Checkpoint
-    from cvoting.data.puzzles import Puzzles
     from cvoting.devices import choose_device
+    from cvoting.params.core import build
     from cvoting.params.rollouts import RolloutPlan
     from cvoting.rollouts import roll_out
     from cvoting.run_record import content_key, record_run
 
-    recipe, checkpoint, puzzles = args.recipe, Checkpoint.load(args.checkpoint), Puzzles.load(args.puzzles)
+    recipe, checkpoint = args.recipe, Checkpoint.load(args.checkpoint)
     about = checkpoint.about
     task, model = make_task(about["task"]), make_model(about["network"], about["task"])
     checkpoint.load_into(model)
-    plan = RolloutPlan(**recipe["plan"])
+    puzzles = read_puzzles(args.puzzles, task)
+    plan = build(RolloutPlan, recipe["plan"], "plan")
     header = BankHeader(
         run=about["run"],
         model=about["model"],
@@ -90,6 +90,8 @@ def rollouts(args: argparse.Namespace) -> None:
         T_eval=plan.T_eval,
         training_seed=about["training_seed"],
         inference_seed=recipe["inference_seed"],
+        shards=plan.shards,
+        shard=plan.shard,
     )
     partial = args.partial / content_key(json.dumps(recipe), args.code, args.checkpoint, args.puzzles)
     device = choose_device(args.threads)
@@ -116,8 +118,9 @@ def figure(args: argparse.Namespace) -> None:
     from cvoting.run_record import record_run
 
     name = args.recipe["figure"]
+    module = choose("figure", name, FIGURES)
     with record_run(args.out_dir / name, recipe=args.recipe):
-        FIGURES[name].write(args.recipe, args.tables, args.published, args.out_dir)
+        module.write(args.recipe, args.tables, args.published, args.out_dir)
 
 
 def schema(args: argparse.Namespace) -> None:
@@ -139,9 +142,20 @@ def recipe(args: argparse.Namespace) -> None:
     from cvoting.params.core import build
     from cvoting.params.study import Study
 
+    stages = {
+        "data": (),
+        "train": ("training seed",),
+        "rollouts": ("inference seed", "shard"),
+        "voting": (),
+        "figure": (),
+    }
+    wanted = choose("stage", args.stage, stages)
+    if len(args.numbers) != len(wanted):
+        raise CvotingError(f"{args.stage} {args.numbers}: expected {', '.join(wanted) or 'no number'} after the name")
     study = build(Study, yaml.safe_load(args.params.read_text()))
-    numbers = [int(n) for n in args.numbers]
-    print(getattr(recipes, args.stage)(study, args.name, *numbers))
+    blocks = {"data": study.datasets, "train": study.runs, "figure": list(study.figures)}
+    choose(args.stage, args.name, dict.fromkeys(blocks.get(args.stage, study.banks)))
+    print(getattr(recipes, args.stage)(study, args.name, *args.numbers))
 
 
 def choose(what: str, name: str, choices: dict[str, Any]) -> Any:
@@ -172,10 +186,33 @@ def make_model(network: dict[str, Any], task: dict[str, Any]) -> Any:
     return model(build(model.Params, network, "network"), sized.grid, sized.vocabulary, sized.classes)
 
 
-def read_recipe(text: str) -> dict[str, Any]:
+def read_puzzles(path: Path, task: Any) -> Any:
+    """The puzzles of a file.
+
+    Raises:
+        DataError: when they are not of the task.
+    """
+    from cvoting.data.puzzles import DataError, Puzzles
+
+    puzzles = Puzzles.load(path)
+    cells = puzzles.questions.shape[1]
+    if cells != task.cells:
+        raise DataError(f"{path}: puzzles of {cells} cells, expected the {task.cells} of {task}")
+    return puzzles
+
+
+class Recipe(dict[str, Any]):
+    """A job's parameters; a missing one is the user's mistake."""
+
+    def __missing__(self, name: str) -> Any:
+        raise CvotingError(f"the recipe has no {name!r}, only {', '.join(self) or 'nothing'}: see `cvoting recipe`")
+
+
+def read_recipe(text: str) -> Recipe:
     """A recipe from JSON text, or from a JSON file where the text is a file's name."""
     try:
-        return json.loads(text if text.lstrip().startswith("{") else Path(text).read_text())
+        content = text if text.lstrip().startswith("{") else Path(text).read_text()
+        return json.loads(content, object_hook=Recipe)
     except (OSError, json.JSONDecodeError) as error:
         raise argparse.ArgumentTypeError(f"expected JSON or the name of a JSON file: {error}") from error
 
@@ -206,17 +243,17 @@ def parser() -> argparse.ArgumentParser:
     sub.add_argument("--file", type=Path, default=Path("workflow/schemas/params.schema.yaml"))
     sub.add_argument("--check", action="store_true", help="fail when the file is not up to date")
     sub = verb(recipe, "stage", "name")
-    sub.add_argument("numbers", nargs="*", help="training seed, or inference seed and shard")
+    sub.add_argument("numbers", nargs="*", type=int, help="training seed, or inference seed and shard")
     sub.add_argument("--params", type=Path, default=Path("params.yaml"))
     return main_parser
 
 
 def main() -> int:
-    """Run a verb; a problem with the input is one message and exit status 1."""
+    """Run a verb; a problem with the input, or with a file, is one message and exit status 1."""
     args = parser().parse_args()
     try:
         args.run(args)
-    except CvotingError as error:
+    except (CvotingError, OSError) as error:
         print(f"cvoting {args.verb}: {error}", file=sys.stderr)
         return 1
     return 0

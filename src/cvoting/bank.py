@@ -30,7 +30,7 @@ class BankFileError(CvotingError):
 
 @dataclass(frozen=True)
 class BankHeader:
-    """What a bank is of: the same for all its rows."""
+    """What a bank file is of: the same for all its rows; it is number `shard` of `shards` files, from 0."""
 
     run: str
     model: str
@@ -41,6 +41,8 @@ class BankHeader:
     T_eval: int
     training_seed: int
     inference_seed: int
+    shards: int = 1
+    shard: int = 0
 
 
 @dataclass(frozen=True)

@@ -5,14 +5,24 @@ import sys
 
 import torch
 
+from cvoting.errors import CvotingError
+
 
 def choose_device(threads: int) -> torch.device:
     """CUDA where present, else MPS, else the CPU with `threads` threads; said aloud.
 
     The environment variable CVOTING_DEVICE (cuda, mps, cpu) overrides the choice.
+
+    Raises:
+        CvotingError: when that device is not here.
     """
     found = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
-    device = torch.device(os.environ.get("CVOTING_DEVICE", found))
+    named = os.environ.get("CVOTING_DEVICE", found)
+    if named not in ("cpu", found):
+        raise CvotingError(
+            f"CVOTING_DEVICE = {named!r}: expected {' or '.join(sorted({'cpu', found}))}, which are here"
+        )
+    device = torch.device(named)
     if device.type == "cpu":
         torch.set_num_threads(threads)
     # TF32 rounds to 10 bits: it would change which candidate wins.

@@ -36,7 +36,7 @@ def train(study: Study, run: str, training_seed: int) -> str:
 
 def train_modules(study: Study, run: str) -> tuple[str, ...]:
     """The modules whose import closure is the code of a training: the loop, its model, its task."""
-    return ("cvoting.training.loop", "cvoting.checkpoint", *_model_and_task(study, run))
+    return ("cvoting.training.loop", "cvoting.checkpoint", "cvoting.devices", *_model_and_task(study, run))
 
 
 def rollouts(study: Study, bank: str, inference_seed: int, shard: int) -> str:
@@ -48,7 +48,7 @@ def rollouts(study: Study, bank: str, inference_seed: int, shard: int) -> str:
 
 def rollouts_modules(study: Study, bank: str) -> tuple[str, ...]:
     """The modules whose import closure is the code of a rollout job."""
-    return ("cvoting.rollouts", "cvoting.checkpoint", *_model_and_task(study, study.banks[bank].run))
+    return ("cvoting.rollouts", "cvoting.checkpoint", "cvoting.devices", *_model_and_task(study, study.banks[bank].run))
 
 
 def voting(study: Study, bank: str) -> str:

@@ -1,7 +1,8 @@
 """The rollout engine: K candidates x T steps for a trained model on a set of puzzles, streamed.
 
-Memory is bounded by a chunk of rollouts, whatever the number of candidates and puzzles.  A candidate's initial state
-is a function of (inference seed, puzzle, candidate): the first 16 candidates of a bank of 4096 are the bank of 16.
+What is in memory at once are the latent states of a chunk of rollouts, and scores and answers of a few dozen puzzles,
+whatever the number of candidates and puzzles.  A candidate's initial state is a function of (inference seed, puzzle,
+candidate) alone: the first 16 candidates of a bank of 4096 are the bank of 16.
 """
 
 import shutil
@@ -74,15 +75,21 @@ def roll_out(
     files = [partial / f"part-{part.start:08}.parquet" for part in parts]
     finished = sum(len(p) for p, f in zip(parts, files, strict=True) if f.exists())
     progress = Progress(f"rollouts {header.run} on {header.dataset}", sum(map(len, parts)), finished, "puzzles")
-    for part, file in zip(parts, files, strict=True):
+
+    def finish(part: range, file: Path) -> Path:
         if not file.exists():
-            at_once = [part[i : i + plan.puzzles_at_once] for i in range(0, len(part), plan.puzzles_at_once)]
             banks = []
-            for group in at_once:
-                banks.append(_roll_out_group(model, task, puzzles[group.start : group.stop], plan, header, device))
-                progress.step(len(group))
+            for start in range(part.start, part.stop, plan.puzzles_at_once):
+                some = puzzles[start : min(start + plan.puzzles_at_once, part.stop)]
+                banks.append(_roll_out_group(model, task, some, plan, header, device))
+                progress.step(len(some))
             write_banks(file, [concatenate(banks)])
-    write_banks(path, chain.from_iterable(map(read_banks, files)))
+        return file
+
+    for part, file in zip(parts, files, strict=True):
+        finish(part, file)
+    # Once more: the process of a killed run may have gone on, written the same bank, and removed the parts.
+    write_banks(path, chain.from_iterable(read_banks(finish(p, f)) for p, f in zip(parts, files, strict=True)))
     shutil.rmtree(partial, ignore_errors=True)
 
 

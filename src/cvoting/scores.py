@@ -24,7 +24,7 @@ def probability_scores(
     """Scores of the softmax probabilities P of each cell's classes, averaged over the positions to predict.
 
     confidence = mean max_j P (Section 4), negative_entropy = mean sum_j P log P and log_probability = mean max_j log P
-    (ablation appendix; the paper writes sums over positions, which order the candidates of a puzzle alike).
+    (ablation appendix).
 
     Args:
         logits: one per class.

@@ -18,7 +18,7 @@ def generator(purpose: str, *key: SupportsIndex | str, counter: SupportsIndex = 
         purpose: what is drawn, e.g. "initial state"; generators of different purposes are independent.
         key: what identifies the draw: seeds, names, puzzle hashes.
         counter: numbers the draws of one key (candidates, steps), below 2**64: 2**192 numbers lie between two of them,
-            so they never overlap, and counting is cheaper than hashing.
+            so they never overlap.
 
     Raises:
         TypeError: for a key that is neither text nor a whole number.

@@ -18,6 +18,8 @@ from cvoting.voting import Ballot, Highest, Vote, available, tied
 ESTIMATORS = ("prefix", "expected")
 #: The bank's metrics, 0 or 1 for a puzzle, and a share.
 OUTCOMES = (*METRICS, "cell_accuracy")
+#: What differs between the files of a bank.
+OF_A_FILE = ("training_seed", "inference_seed", "shard")
 #: Candidates in memory at once.
 CANDIDATES_AT_ONCE = 2**20
 
@@ -55,6 +57,7 @@ class Tally:
 class _Counted:
     """What was counted of the shards of one pair of seeds so far."""
 
+    shards: set[int]
     puzzles: list[str]
     values: list[np.ndarray]
     tied: list[np.ndarray]
@@ -71,8 +74,9 @@ def tally(shards: Sequence[Path], params: VotingParams, task: Task) -> Tally:
         task: says which positions of a composed answer are judged.
 
     Raises:
-        TallyError: when the files are of different banks, when a pair of seeds lacks puzzles that another has, when
-            there are fewer candidates than the largest K, or when a score is not a number.
+        TallyError: when the files are of different banks, when a shard is missing or given twice, when a pair of seeds
+            lacks puzzles that another has, when there are fewer candidates than the largest K, when no vote can be
+            held, or when a score is not a number.
     """
     counted: dict[tuple[int, int], _Counted] = {}
     first: Bank | None = None
@@ -82,12 +86,15 @@ def tally(shards: Sequence[Path], params: VotingParams, task: Task) -> Tally:
             first = first or bank
             _check(path, bank, first, params)
             votes = available(params.votes, bank.scores)
-            count = counted.setdefault((bank.header.training_seed, bank.header.inference_seed), _Counted([], [], []))
+            seeds = (bank.header.training_seed, bank.header.inference_seed)
+            count = counted.setdefault(seeds, _Counted(set(), [], [], []))
+            count.shards.add(bank.header.shard)
             count.puzzles += bank.puzzles
             count.values.append(_values(bank, votes, params.K, subsets, task))
             count.tied.append(_tied(bank, votes))
     if first is None:
         raise TallyError(f"no puzzles in {len(shards)} bank files: expected at least one")
+    _check_complete(counted, first.header.shards)
     orders = {seeds: np.argsort(count.puzzles, kind="stable") for seeds, count in counted.items()}
     return Tally(
         header=first.header,
@@ -99,6 +106,18 @@ def tally(shards: Sequence[Path], params: VotingParams, task: Task) -> Tally:
         values={seeds: np.concatenate(counted[seeds].values)[orders[seeds]] for seeds in sorted(counted)},
         tied={seeds: np.concatenate(counted[seeds].tied)[orders[seeds]] for seeds in sorted(counted)},
     )
+
+
+def _check_complete(counted: dict[tuple[int, int], _Counted], shards: int) -> None:
+    """Refuse a bank of which a file is missing, or was given twice."""
+    for seeds, count in counted.items():
+        missing = sorted(set(range(shards)) - count.shards)
+        if missing:
+            raise TallyError(
+                f"training and inference seed {seeds}: shards {missing} of {shards} missing: give them too"
+            )
+        if len(set(count.puzzles)) < len(count.puzzles):
+            raise TallyError(f"training and inference seed {seeds}: a puzzle comes twice: give every file once")
 
 
 def _batches(parts: Iterable[Bank]) -> Iterator[Bank]:
@@ -120,6 +139,8 @@ def _check(path: Path, bank: Bank, first: Bank, params: VotingParams) -> None:
     if differing:
         problems = "; ".join(f"{name} = {found[name]!r}, expected {wanted[name]!r}" for name in differing)
         raise TallyError(f"{path}: another bank than the first file's: {problems}: count one bank at a time")
+    if not available(params.votes, bank.scores):
+        raise TallyError(f"{path}: scores {', '.join(bank.scores)}: expected those of one of {', '.join(params.votes)}")
     if params.K[-1] > bank.candidates:
         raise TallyError(f"{path}: K = {params.K[-1]}: expected at most {bank.candidates}, the candidates of the bank")
     for name, scores in bank.scores.items():
@@ -133,7 +154,7 @@ def _check(path: Path, bank: Bank, first: Bank, params: VotingParams) -> None:
 
 def _about(bank: Bank) -> dict[str, object]:
     """What all files of a bank have in common."""
-    header = {name: value for name, value in asdict(bank.header).items() if not name.endswith("_seed")}
+    header = {name: value for name, value in asdict(bank.header).items() if name not in OF_A_FILE}
     return header | {"candidates": bank.candidates, "scores": sorted(bank.scores)}
 
 

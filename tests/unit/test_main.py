@@ -56,3 +56,39 @@ def test_what_follows_rollouts_needs_no_torch(verb, tmp_path):
         text=True,
     )
     assert run.returncode == 0, run.stderr
+
+
+def recipe_with_level(level: float) -> str:
+    voting = {"K": [1], "votes": ["confidence"], "subsets": 1, "resamples": 100, "level": level, "seed": 0}
+    return json.dumps({"study": "s", "task": {"name": "sudoku", "box": [2, 2]}, "voting": voting})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["data", "{}", "--raw=r", "--out=o"], "the recipe has no 'dataset', only nothing: see `cvoting recipe`"),
+        (["data", '{"dataset": "d", "task": {"box": [2, 2]}}', "--raw=r", "--out=o"], "datasets.d.task.name: missing"),
+        (
+            ["figure", '{"figure": "fig9"}', "--published=p", "--out-dir=o", "t"],
+            "unknown figure 'fig9': expected one of",
+        ),
+        (["recipe", "trian", "x"], "unknown stage 'trian': expected one of data, train, rollouts, voting, figure"),
+        (["recipe", "train", "x", "0"], "unknown train 'x': expected one of akorn-sudoku, akorn-sudoku_extreme"),
+        (["recipe", "rollouts", "akorn-sudoku_hard"], "rollouts []: expected inference seed, shard after the name"),
+        (["recipe", "data", "sudoku", "--params=nope"], "No such file or directory: 'nope'"),
+        (["schema", "--check", "--file=nope"], "No such file or directory: 'nope'"),
+        (
+            ["voting", recipe_with_level(2), "--out=o", "--paired=p", "b"],
+            "voting.level = 2.0: expected more than 0 and",
+        ),
+        (["voting", recipe_with_level(0.9), "--out=o", "--paired=p", "absent"], "absent: not a readable bank"),
+    ],
+)
+def test_a_mistake_is_one_message_without_a_traceback(repository, tmp_path, arguments, message):
+    if arguments[0] == "recipe" and not any(a.startswith("--params") for a in arguments):
+        arguments = [*arguments, f"--params={repository / 'params.yaml'}"]
+    run = subprocess.run([sys.executable, "-m", "cvoting", *arguments], capture_output=True, text=True, cwd=tmp_path)
+    assert run.returncode == 1
+    assert message in run.stderr
+    assert "Traceback" not in run.stderr
+    assert not list(tmp_path.iterdir())

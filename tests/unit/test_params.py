@@ -114,7 +114,7 @@ def test_a_value_of_a_wrong_type_is_refused_at_every_leaf(laptop):
             r"runs.akorn-sudoku.training.optimizer.lrr: unknown",
         ),
         ("voting.votes", ["confidense"], r"votes = 'confidense': expected one of confidence, "),
-        ("voting.K", [1, 1, 2], r"K = \[1, 1, 2\]: expected increasing numbers"),
+        ("voting.K", [1, 1, 2], r"K = \[1, 1, 2\]: expected different values"),
         ("figures.fig2_akorn_voting.banks", ["akorn"], r"banks = 'akorn': expected one of akorn-sudoku_hard"),
         (
             "figures.fig2_akorn_voting.votes",
@@ -177,3 +177,28 @@ def test_a_whole_number_is_a_fine_float_but_not_the_reverse():
     assert type(build(Block, {"ratio": 1}).ratio) is float
     with pytest.raises(ParameterError, match=r"mode = 'c': expected one of 'a', 'b'"):
         build(Block, {"ratio": 1, "mode": "c"})
+
+
+@pytest.mark.parametrize(
+    ("dotted", "value", "message"),
+    [
+        ("runs.akorn-sudoku.training_seeds", [0, 0], r"training_seeds = \[0, 0\]: expected different values"),
+        ("runs.akorn-sudoku.training_seeds", [], r"runs.akorn-sudoku.training_seeds = \[\]: expected at least one"),
+        ("banks.akorn-sudoku_hard.inference_seeds", [], r"inference_seeds = \[\]: expected at least one"),
+        ("figures.fig2_akorn_voting.banks", [], r"fig2_akorn_voting.banks = \[\]: expected at least one"),
+        ("models.akorn.training.optimizer.lr", float("inf"), r"lr = inf: expected a finite number"),
+        ("models.akorn.network.omega_initial", float("nan"), r"omega_initial = nan: expected a finite number"),
+        ("study", "raw", r"study = 'raw': expected another name"),
+    ],
+)
+def test_what_would_fail_or_mislead_later_is_refused_early(laptop, dotted, value, message):
+    with pytest.raises(ParameterError, match=message):
+        build(Study, change(laptop, dotted, value))
+
+
+def test_source_files_and_their_limits_are_checked_early(repository):
+    real = yaml.safe_load((repository / "params/real.yaml").read_text())
+    with pytest.raises(ParameterError, match=r"train_file = 'nope': expected one of 'sudoku_extreme_1k_train'"):
+        build(Study, change(real, "datasets.sudoku_extreme.source.train_file", "nope"))
+    with pytest.raises(ParameterError, match=r"boards_per_level = 2731: expected at most 2730"):
+        build(Study, change(real, "datasets.sudoku_hard.source.boards_per_level", 2731))

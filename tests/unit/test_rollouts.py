@@ -1,6 +1,7 @@
 """Rollouts: a candidate is a function of (inference seed, puzzle, candidate), whatever is rolled out beside it."""
 
 import dataclasses
+import shutil
 import tracemalloc
 
 import numpy as np
@@ -118,7 +119,9 @@ def test_shards_together_are_the_whole_bank_bit_for_bit(bank_of, shards):
 
 @pytest.mark.parametrize(("puzzles", "candidates", "chunk", "shards"), [(9, 8, 16, 4), (100, 3, 2, 7), (5, 1, 64, 1)])
 def test_shards_partition_the_puzzles_into_whole_chunks(puzzles, candidates, chunk, shards):
-    plans = [RolloutPlan(1, candidates, chunk, shards, shard) for shard in range(shards)]
+    plans = [
+        RolloutPlan(T_eval=1, candidates=candidates, chunk=chunk, shards=shards, shard=shard) for shard in range(shards)
+    ]
     parts = [part for plan in plans for part in plan.parts(puzzles)]
     assert [p for part in parts for p in part] == list(range(puzzles))
     assert all(part.start % plans[0].puzzles_at_once == 0 for part in parts)
@@ -162,6 +165,21 @@ def test_an_interrupted_job_goes_on_with_the_parts_it_has(bank_of, tmp_path, mon
     bank_of(name="stopped")
     assert (tmp_path / "whole.parquet").read_bytes() == (tmp_path / "stopped.parquet").read_bytes()
     assert not (tmp_path / "partial").exists()
+
+
+def test_parts_that_another_process_removed_are_made_again(bank_of, tmp_path, monkeypatch):
+    monkeypatch.setattr("cvoting.params.rollouts.PART_PUZZLES", 2)
+    bank_of(name="whole")
+    write_banks = rollouts.write_banks
+
+    def removing(path, parts):
+        if path.name == "raced.parquet":
+            shutil.rmtree(tmp_path / "partial")
+        write_banks(path, parts)
+
+    monkeypatch.setattr(rollouts, "write_banks", removing)
+    bank_of(name="raced")
+    assert (tmp_path / "whole.parquet").read_bytes() == (tmp_path / "raced.parquet").read_bytes()
 
 
 def test_memory_does_not_grow_with_the_number_of_puzzles(model, puzzles, tmp_path):

@@ -221,6 +221,21 @@ def test_a_missing_shard_of_one_seed_is_noticed(bank_file: BankFile) -> None:
         tally([bank_file("a"), bank_file("b", puzzles=9, inference_seed=1)], PARAMS, TASK)
 
 
+def test_a_missing_shard_of_the_only_seeds_is_noticed(bank_file: BankFile) -> None:
+    with pytest.raises(TallyError, match=r"seed \(0, 0\): shards \[0, 2\] of 3 missing"):
+        tally([bank_file("a", shards=3, shard=1)], PARAMS, TASK)
+
+
+def test_a_file_given_twice_is_refused(bank_file: BankFile) -> None:
+    with pytest.raises(TallyError, match="a puzzle comes twice: give every file once"):
+        tally([bank_file("a"), bank_file("a")], PARAMS, TASK)
+
+
+def test_a_bank_without_the_scores_of_any_vote_is_refused(bank_file: BankFile) -> None:
+    with pytest.raises(TallyError, match="expected those of one of latent_residual"):
+        tally([bank_file("a")], replace(PARAMS, votes=("latent_residual",)), TASK)
+
+
 def test_a_missing_pair_of_seeds_is_noticed(bank_file: BankFile) -> None:
     seeds = [(0, 0), (0, 1), (1, 0)]
     shards = [bank_file(f"{t}{i}", training_seed=t, inference_seed=i) for t, i in seeds]

@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
 def problems(study: "Study") -> Iterator[str]:
     """Everything that does not fit together, one line each: the key, the value, what is allowed."""
-    for check in (_names, _runs, _banks, _votes):
+    for check in (_names, _lists, _runs, _banks, _votes):
         yield from check(study)
 
 
 def _unknown(key: str, value: str, choices: Collection[str]) -> Iterator[str]:
     """The problem of a name that is not among the choices."""
     if value not in choices:
-        yield f"{key} = {value!r}: expected one of {', '.join(choices)}"
+        yield f"{key} = {value!r}: expected one of {', '.join(choices) or '(there are none)'}"
 
 
 def _names(study: "Study") -> Iterator[str]:
@@ -29,6 +29,16 @@ def _names(study: "Study") -> Iterator[str]:
     for where, name in names:
         if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name):
             yield f"{where} = {name!r}: expected letters, digits, '-' and '_' (it becomes part of a path)"
+    if study.study == "raw":
+        yield "study = 'raw': expected another name: data/raw is the folder of the source files"
+
+
+def _lists(study: "Study") -> Iterator[str]:
+    lists = {f"runs.{name}.training_seeds": run.training_seeds for name, run in study.runs.items()}
+    lists |= {f"banks.{name}.inference_seeds": bank.inference_seeds for name, bank in study.banks.items()}
+    if figure := study.figures.fig2_akorn_voting:
+        lists |= {f"figures.fig2_akorn_voting.{name}": getattr(figure, name) for name in ("banks", "votes")}
+    yield from (f"{key} = []: expected at least one" for key, values in lists.items() if not values)
 
 
 def _runs(study: "Study") -> Iterator[str]:

@@ -7,6 +7,7 @@ in one error, each problem with the key, the value found and what is allowed.
 
 import dataclasses
 import json
+import math
 import types
 import typing
 from collections.abc import Mapping
@@ -175,6 +176,8 @@ def _convert_list(items: tuple, value: object, where: str, bounds: Bounds, probl
     if items[-1] is not Ellipsis and len(items) != len(value):
         problems.append(f"{where} = {value!r}: expected a list of {len(items)} values")
         return value
+    if items[-1] is Ellipsis and any(v in value[:i] for i, v in enumerate(value)):
+        problems.append(f"{where} = {value!r}: expected different values")
     hints = items if items[-1] is not Ellipsis else (items[0],) * len(value)
     return tuple(
         _convert(h, v, f"{where}[{i}]", bounds, problems) for i, (h, v) in enumerate(zip(hints, value, strict=True))
@@ -201,7 +204,9 @@ def _convert_scalar(hint: Any, value: object, where: str, bounds: Bounds, proble
         "maximum": ("at most", lambda v, b: v <= b),
         "below": ("less than", lambda v, b: v < b),
     }
-    if isinstance(value, (int, float)) and not all(checks[k][1](value, b) for k, b in bounds.items()):
+    if isinstance(value, float) and not math.isfinite(value):
+        problems.append(f"{where} = {value!r}: expected a finite number")
+    elif isinstance(value, (int, float)) and not all(checks[k][1](value, b) for k, b in bounds.items()):
         problems.append(
             f"{where} = {value!r}: expected {' and '.join(f'{checks[k][0]} {b}' for k, b in bounds.items())}"
         )

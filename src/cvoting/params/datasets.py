@@ -6,6 +6,9 @@ from typing import Literal
 from cvoting.params.core import ParameterError, key
 from cvoting.tasks.sudoku import Sudoku
 
+#: Puzzles of Royle's list.
+ROYLE_PUZZLES = 49_151
+
 
 @dataclass(frozen=True, kw_only=True)
 class Splits:
@@ -47,8 +50,8 @@ class SudokuExtreme:
     """The published Sudoku-extreme files; validation and test puzzles are disjoint seeded draws from the test file."""
 
     kind: Literal["sudoku_extreme"] = key("Hugging Face CSV files of HRM's authors")
-    train_file: str = key("name of the training file in data.sources")
-    test_file: str = key("name of the test file in data.sources")
+    train_file: Literal["sudoku_extreme_1k_train"] = key("name of the training file in data.sources")
+    test_file: Literal["sudoku_extreme_1k_test_hard"] = key("name of the test file in data.sources")
     seed: int = key("seed of the draws", minimum=0)
     splits: Splits = key("puzzles per split (paper: 1,000 training and 1,000 test puzzles)")
 
@@ -78,6 +81,10 @@ class SudokuHard:
         return Splits(test=self.boards_per_level * (self.givens[1] - self.givens[0] + 1))
 
     def __post_init__(self) -> None:
+        most = ROYLE_PUZZLES // (abs(self.givens[1] - self.givens[0]) + 1)
+        if self.boards_per_level > most:
+            found = f"boards_per_level = {self.boards_per_level}"
+            raise ParameterError([f"{found}: expected at most {most}, each board has a Royle puzzle of its own"])
         if not self.givens[0] <= self.givens[1] < 81:
             raise ParameterError([f"givens = {list(self.givens)}: expected the smaller number first, and at most 80"])
 

@@ -3,29 +3,25 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from cvoting.params.core import key
+from cvoting.params.core import ParameterError, key
 
 #: Puzzles that make one row group of a bank and are kept at once when a job is interrupted.
 PART_PUZZLES = 32
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RolloutPlan:
-    """How much is rolled out, and in which pieces.
+    """How much is rolled out, in which pieces; a shard is a union of chunks, so that no result depends on shards."""
 
-    Attributes:
-        T_eval: recurrent steps.
-        candidates: rollouts per puzzle.
-        chunk: rollouts computed at once: some whole puzzles, or a slice of one puzzle's candidates.
-        shards: files a bank is divided into; a shard is a union of chunks, so that no result depends on the sharding.
-        shard: which of them, from 0.
-    """
+    T_eval: int = key("recurrent steps", minimum=1)
+    candidates: int = key("rollouts per puzzle", minimum=1)
+    chunk: int = key("rollouts computed at once: some whole puzzles, or a slice of one puzzle's candidates", minimum=1)
+    shards: int = key("files a bank is divided into", default=1, minimum=1)
+    shard: int = key("which of them, from 0", default=0, minimum=0)
 
-    T_eval: int
-    candidates: int
-    chunk: int
-    shards: int = 1
-    shard: int = 0
+    def __post_init__(self) -> None:
+        if self.shard >= self.shards:
+            raise ParameterError([f"shard = {self.shard}: expected less than shards = {self.shards}"])
 
     @property
     def puzzles_at_once(self) -> int:
@@ -59,4 +55,5 @@ class BankParams:
 
     def plan(self, shard: int = 0) -> RolloutPlan:
         """The pieces of one shard."""
-        return RolloutPlan(self.T_eval, self.candidates, self.chunk, self.shards, shard)
+        sizes = {name: getattr(self, name) for name in ("T_eval", "candidates", "chunk", "shards")}
+        return RolloutPlan(**sizes, shard=shard)

@@ -18,9 +18,9 @@ class VotingParams:
 
     def __post_init__(self) -> None:
         problems = []
-        if not self.K or list(self.K) != sorted(set(self.K)):
-            problems.append(f"K = {list(self.K)}: expected increasing numbers")
-        if not self.votes or len(set(self.votes)) < len(self.votes):
-            problems.append(f"votes = {list(self.votes)}: expected different names, at least one")
+        if not self.K or list(self.K) != sorted(self.K):
+            problems.append(f"K = {list(self.K)}: expected increasing numbers, at least one")
+        if not self.votes:
+            problems.append("votes = []: expected at least one name")
         if problems:
             raise ParameterError(problems)

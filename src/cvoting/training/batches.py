@@ -2,6 +2,9 @@
 
 A training interrupted after any update therefore goes on exactly as if it had not been; no state of a random generator
 has to be kept.
+
+The seed alone keys every draw, not the name of the run: runs of one seed see the same puzzles in the same order with
+the same noise, so that a variant differs from its original by what was changed and not by the draw.
 """
 
 from typing import NamedTuple

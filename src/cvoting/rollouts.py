@@ -108,7 +108,7 @@ def _roll_out_group(
     for start in range(0, plan.candidates, plan.chunk):
         candidates = range(start, min(start + plan.chunk, plan.candidates))
         noise = initial_noise(puzzles.hashes, candidates, model.noise_shape, header.inference_seed)
-        slices.append(_roll_out_slice(model, task, puzzles.questions, noise, plan.T_eval, device))
+        slices.append(_roll_out_slice(model, task, puzzles.questions, noise, plan, device))
     answers = np.concatenate([s.answers for s in slices], axis=1)
     scores = {name: np.concatenate([s.scores[name] for s in slices], axis=1) for name in slices[0].scores}
     right = answers == puzzles.answers[:, None]
@@ -133,7 +133,7 @@ def _roll_out_slice(
     task: Task,
     questions: UInt8[np.ndarray, "puzzles cells"],
     noise: Float32[np.ndarray, "puzzles candidates ..."],
-    steps: int,
+    plan: RolloutPlan,
     device: torch.device,
 ) -> _Slice:
     """One chunk through the model."""
@@ -142,16 +142,16 @@ def _roll_out_slice(
     start = model.initial_state(condition, torch.from_numpy(noise).to(device))
     energies: list[Tensor] = []
     read: list[tuple[Tensor, Tensor]] = []
-    for t, state in enumerate(model.trajectory(condition, start, steps), start=1):
+    for t, state in enumerate(model.trajectory(condition, start, plan.T_eval), start=1):
         if state.energy is not None:
             energies.append(double(state.energy))
-        if t >= steps - RESIDUAL_STEPS:
+        if t >= plan.T_eval - RESIDUAL_STEPS:
             read.append((state.latent, model.readout(state)))
     logits = read[-1][1]
-    scores = probability_scores(logits, asked)
+    scores = probability_scores(logits, asked, plan.temperatures)
     if energies:
         scores |= {"energy_last": -energies[-1], "energy_sum": -torch.stack(energies).sum(0)}
-    if steps > 1:
+    if plan.T_eval > 1:
         changes = [[change(a, b, asked) for a, b in zip(*pair, strict=True)] for pair in pairwise(read)]
         latent, readout = (torch.stack(c).mean(0) for c in zip(*changes, strict=True))
         scores |= {"latent_residual": -latent, "logit_residual": -readout}

@@ -1,5 +1,7 @@
 """Scores of candidates: numbers, in float64, by which a vote may prefer one to another; larger is better."""
 
+from collections.abc import Sequence
+
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
@@ -19,7 +21,9 @@ def mean_over_positions(
 
 
 def probability_scores(
-    logits: Float[Tensor, "puzzles candidates cells classes"], positions: Bool[Tensor, "puzzles cells"]
+    logits: Float[Tensor, "puzzles candidates cells classes"],
+    positions: Bool[Tensor, "puzzles cells"],
+    temperatures: Sequence[float] = (),
 ) -> dict[str, Float[Tensor, "puzzles candidates"]]:
     """Scores of the softmax probabilities P of each cell's classes, averaged over the positions to predict.
 
@@ -29,14 +33,19 @@ def probability_scores(
     Args:
         logits: one per class.
         positions: the cells to predict.
+        temperatures: confidence is also given for softmax(logits / temperature), as confidence_at_<temperature>
+            (Section 6.5).
     """
-    log_p = torch.log_softmax(double(logits), dim=-1)
+    logits = double(logits)
+    log_p = torch.log_softmax(logits, dim=-1)
     best = log_p.amax(-1)
     positions = positions.to(log_p.device)
+    tempered = {t: torch.log_softmax(logits / t, dim=-1).amax(-1).exp() for t in temperatures}
     return {
         "confidence": mean_over_positions(best.exp(), positions),
         "negative_entropy": mean_over_positions((log_p.exp() * log_p).sum(-1), positions),
         "log_probability": mean_over_positions(best, positions),
+        **{f"confidence_at_{t:g}": mean_over_positions(p, positions) for t, p in tempered.items()},
     }
 
 

@@ -30,6 +30,14 @@ def test_scores_of_two_candidates():
         assert scores[name][0].numpy() == pytest.approx(values, rel=1e-6), name
 
 
+def test_a_temperature_divides_the_logits():
+    # P = (9/10, 1/10) has logits (log 9, 0); at temperature 2 they are (log 3, 0), so P = (3/4, 1/4).
+    scores = probability_scores(logits_of([[[0.9, 0.1]] * 3]), POSITIONS, (1.0, 2.0, 0.5))
+    assert scores["confidence_at_2"].item() == pytest.approx(0.75, rel=1e-6)
+    assert scores["confidence_at_0.5"].item() == pytest.approx(81 / 82, rel=1e-6)
+    assert scores["confidence_at_1"].item() == scores["confidence"].item()
+
+
 def test_confidence_tells_candidates_apart_that_float32_cannot():
     # With logits of 20 the top-1 probability is 1 - 8e-9 or so: exactly 1 in float32, not in float64.
     logits = torch.tensor([[[[20.0, 0.0]] * 3, [[20.5, 0.0]] * 3]])

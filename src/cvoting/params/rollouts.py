@@ -18,6 +18,7 @@ class RolloutPlan:
     chunk: int = key("rollouts computed at once: some whole puzzles, or a slice of one puzzle's candidates", minimum=1)
     shards: int = key("files a bank is divided into", default=1, minimum=1)
     shard: int = key("which of them, from 0", default=0, minimum=0)
+    temperatures: tuple[float, ...] = key("temperatures at which confidence is kept too", default=(), above=0)
 
     def __post_init__(self) -> None:
         if self.shard >= self.shards:
@@ -52,8 +53,9 @@ class BankParams:
     inference_seeds: tuple[int, ...] = key("one bank per seed of the initial states", minimum=0)
     chunk: int = key("rollouts computed at once: bounds the memory, changes no candidate's initial state", minimum=1)
     shards: int = key("files a bank is written in, each made by a job of its own", minimum=1)
+    temperatures: tuple[float, ...] = key("temperatures at which confidence is kept too", default=(), above=0)
 
     def plan(self, shard: int = 0) -> RolloutPlan:
         """The pieces of one shard."""
-        sizes = {name: getattr(self, name) for name in ("T_eval", "candidates", "chunk", "shards")}
+        sizes = {name: getattr(self, name) for name in ("T_eval", "candidates", "chunk", "shards", "temperatures")}
         return RolloutPlan(**sizes, shard=shard)

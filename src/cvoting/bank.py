@@ -55,9 +55,9 @@ class Bank:
         questions, labels: tokens.
         answers: for each puzzle its table of distinct answers, in order of appearance.
         answer_ids: the row of the puzzle's table that a candidate answered.
-        scores: per name, larger is better: confidence, negative_entropy, log_probability, and confidence_at_<t> for each
-            temperature that was asked for; latent_residual and logit_residual (minus the change); where the model has an
-            energy, energy_last and energy_sum (minus the energy).
+        scores: per name, larger is better: confidence, negative_entropy, log_probability, and confidence_at_<t> for
+            each temperature that was asked for; latent_residual and logit_residual (minus the change); where the model
+            has an energy, energy_last and energy_sum (minus the energy).
         correct: per metric of `METRICS`, whether the candidate's answer is right.
         cell_accuracy: share of the positions to predict that are right.
     """

@@ -1,4 +1,4 @@
-"""Banks of made-up rollouts."""
+"""Banks of made-up rollouts, and the smallest network that has every part."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -8,9 +8,26 @@ import numpy as np
 import pytest
 
 from cvoting.bank import Bank, BankHeader, concatenate, write_banks
+from cvoting.params.akorn import AkornParams
 from cvoting.seeding import generator
 
 HEADER = BankHeader("akorn-sudoku", "akorn", "sudoku_hard", "test", "generated", "made up for a test", 32, 0, 0)
+
+
+@pytest.fixture(scope="session")
+def tiny_akorn() -> AkornParams:
+    """AKOrN for 4x4 boards."""
+    return AkornParams(
+        architecture="akorn",
+        channels=16,
+        oscillator_dim=4,
+        heads=2,
+        layers=1,
+        step_size=1.0,
+        omega="global",
+        omega_initial=0.5,
+        omega_learnable=True,
+    )
 
 
 @pytest.fixture

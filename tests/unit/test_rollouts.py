@@ -13,7 +13,6 @@ from cvoting.bank import Bank, BankHeader, concatenate, read_banks
 from cvoting.data.puzzles import Puzzles
 from cvoting.data.registry import SOURCES
 from cvoting.models.akorn import AKOrN
-from cvoting.params.akorn import AkornParams
 from cvoting.params.datasets import GeneratedSudoku, Splits
 from cvoting.params.rollouts import RolloutPlan
 from cvoting.rollouts import initial_noise, roll_out
@@ -25,19 +24,8 @@ PLAN = RolloutPlan(T_eval=6, candidates=8, chunk=16)
 
 
 @pytest.fixture(scope="module")
-def model() -> AKOrN:
-    params = AkornParams(
-        architecture="akorn",
-        channels=16,
-        oscillator_dim=4,
-        heads=2,
-        layers=1,
-        step_size=1.0,
-        omega="global",
-        omega_initial=0.5,
-        omega_learnable=True,
-    )
-    model = AKOrN(params, TASK.grid, TASK.vocabulary, TASK.classes)
+def model(tiny_akorn) -> AKOrN:
+    model = AKOrN(tiny_akorn, TASK.grid, TASK.vocabulary, TASK.classes)
     model.initialise(torch.Generator().manual_seed(0))
     return model
 

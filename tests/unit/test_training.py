@@ -16,7 +16,6 @@ from cvoting.checkpoint import Checkpoint
 from cvoting.data.puzzles import Puzzles
 from cvoting.data.registry import SOURCES
 from cvoting.models.akorn import AKOrN
-from cvoting.params.akorn import AkornParams
 from cvoting.params.core import build, plain
 from cvoting.params.datasets import GeneratedSudoku, Splits
 from cvoting.params.training import TrainingParams
@@ -28,17 +27,6 @@ from cvoting.training.losses import masked_cross_entropy
 from cvoting.training.optimizers import learning_rate
 
 TASK = Sudoku(name="sudoku", box=(2, 2))
-NETWORK = AkornParams(
-    architecture="akorn",
-    channels=16,
-    oscillator_dim=4,
-    heads=2,
-    layers=1,
-    step_size=1.0,
-    omega="global",
-    omega_initial=0.5,
-    omega_learnable=True,
-)
 TRAINING = {
     "T_train": 4,
     "updates": 12,
@@ -61,11 +49,17 @@ def puzzles(tmp_path_factory) -> dict[str, Puzzles]:
     return SOURCES["generated_sudoku"]("boards", TASK, source, tmp_path_factory.mktemp("raw"))
 
 
-def run(puzzles, resume, seed=0, **changes):
-    params = build(TrainingParams, TRAINING | changes)
-    model = AKOrN(NETWORK, TASK.grid, TASK.vocabulary, TASK.classes)
-    device = torch.device("cpu")
-    return train(model, TASK, puzzles["train"], puzzles["validation"], params, seed, resume, device)
+@pytest.fixture
+def run(tiny_akorn):
+    """Trains the smallest AKOrN for a few updates; keyword arguments change `TRAINING`."""
+
+    def train_tiny(puzzles, resume, seed=0, **changes):
+        params = build(TrainingParams, TRAINING | changes)
+        model = AKOrN(tiny_akorn, TASK.grid, TASK.vocabulary, TASK.classes)
+        device = torch.device("cpu")
+        return train(model, TASK, puzzles["train"], puzzles["validation"], params, seed, resume, device)
+
+    return train_tiny
 
 
 def weights(trained) -> dict[str, torch.Tensor]:
@@ -79,20 +73,20 @@ def assert_same(ours, theirs):
     assert not different
 
 
-def test_training_twice_gives_the_same_weights_and_log(puzzles, tmp_path):
+def test_training_twice_gives_the_same_weights_and_log(run, puzzles, tmp_path):
     one, two = (run(puzzles, tmp_path / name) for name in "ab")
     assert_same(weights(one), weights(two))
     assert one.log == two.log
     assert [row["update"] for row in one.log] == [5, 10, 12]
 
 
-def test_another_seed_gives_other_weights(puzzles, tmp_path):
+def test_another_seed_gives_other_weights(run, puzzles, tmp_path):
     one, two = (run(puzzles, tmp_path / str(seed), seed) for seed in (0, 1))
     assert not any(torch.equal(a, b) for a, b in zip(one.model.parameters(), two.model.parameters(), strict=True))
 
 
 @pytest.mark.parametrize("stop", [3, 7, 11])
-def test_an_interrupted_training_ends_with_the_same_weights_and_log(puzzles, tmp_path, monkeypatch, stop):
+def test_an_interrupted_training_ends_with_the_same_weights_and_log(run, puzzles, tmp_path, monkeypatch, stop):
     whole = run(puzzles, tmp_path / "whole")
 
     def stopping_batch(task, puzzles, update, *rest):
@@ -109,12 +103,12 @@ def test_an_interrupted_training_ends_with_the_same_weights_and_log(puzzles, tmp
     assert whole.log == continued.log
 
 
-def test_the_loss_falls(puzzles, tmp_path):
+def test_the_loss_falls(run, puzzles, tmp_path):
     log = run(puzzles, tmp_path / "long", updates=80, validate_every=20).log
     assert log[-1]["loss"] < 0.7 * log[0]["loss"]
 
 
-def test_a_loss_that_is_no_number_stops_with_the_update_and_keeps_the_last_good_state(puzzles, tmp_path):
+def test_a_loss_that_is_no_number_stops_with_the_update_and_keeps_the_last_good_state(run, puzzles, tmp_path):
     resume = tmp_path / "state"
     run(puzzles, resume, updates=6)
     good = resume.read_bytes()
@@ -169,7 +163,7 @@ def test_the_learning_rate_rises_linearly_then_stays():
 
 
 @pytest.mark.slow
-def test_kill_9_and_the_same_command_end_in_the_same_files(puzzles, tmp_path):
+def test_kill_9_and_the_same_command_end_in_the_same_files(tiny_akorn, puzzles, tmp_path):
     for split in ("train", "validation"):
         puzzles[split].save(tmp_path / f"{split}.npz")
     recipe = {
@@ -177,7 +171,7 @@ def test_kill_9_and_the_same_command_end_in_the_same_files(puzzles, tmp_path):
         "model": "akorn",
         "dataset": "boards",
         "task": plain(TASK),
-        "network": plain(NETWORK),
+        "network": plain(tiny_akorn),
         "training": TRAINING | {"updates": 200, "checkpoint_every": 20},
         "training_seed": 0,
     }

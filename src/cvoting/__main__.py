@@ -17,8 +17,7 @@ def fetch(args: argparse.Namespace) -> None:
     """Bring a source file from a mirror."""
     from cvoting.data import sources
 
-    source = choose("source file", args.name, sources.FILES)
-    sources.fetch(source, args.mirror, args.out)
+    sources.fetch(sources.source_file(args.name), args.mirror, args.out)
 
 
 def data(args: argparse.Namespace) -> None:

@@ -20,8 +20,6 @@ from cvoting.data.puzzles import Origin
 from cvoting.errors import CvotingError
 
 FORMAT = 1
-#: What an answer is judged by: every position to predict right (the paper's metric), or every cell (HRM's).
-METRICS = ("board", "all_cells")
 
 
 class BankFileError(CvotingError):
@@ -58,7 +56,7 @@ class Bank:
         scores: per name, larger is better: confidence, negative_entropy, log_probability, and confidence_at_<t> for
             each temperature that was asked for; latent_residual and logit_residual (minus the change); where the model
             has an energy, energy_last and energy_sum (minus the energy).
-        correct: per metric of `METRICS`, whether the candidate's answer is right.
+        correct: per metric of `metrics.METRICS`, whether the candidate's answer is right.
         cell_accuracy: share of the positions to predict that are right.
     """
 

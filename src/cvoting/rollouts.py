@@ -18,6 +18,7 @@ from torch import Tensor
 
 from cvoting.bank import Bank, BankHeader, concatenate, read_banks, write_banks
 from cvoting.data.puzzles import Puzzles
+from cvoting.metrics import judge
 from cvoting.models.base import RecurrentModel
 from cvoting.params.rollouts import RolloutPlan
 from cvoting.progress import Progress
@@ -111,8 +112,8 @@ def _roll_out_group(
         slices.append(_roll_out_slice(model, task, puzzles.questions, noise, plan, device))
     answers = np.concatenate([s.answers for s in slices], axis=1)
     scores = {name: np.concatenate([s.scores[name] for s in slices], axis=1) for name in slices[0].scores}
-    right = answers == puzzles.answers[:, None]
-    asked = task.positions_to_predict(puzzles.questions)[:, None]
+    asked = task.positions_to_predict(puzzles.questions)
+    correct, cell_accuracy = judge(answers, puzzles.answers[:, None], asked[:, None])
     tables, ids = zip(*map(_distinct, answers), strict=True)
     return Bank(
         header=header,
@@ -122,8 +123,8 @@ def _roll_out_group(
         answers=list(tables),
         answer_ids=np.stack(ids),
         scores=scores,
-        correct={"board": (right | ~asked).all(-1), "all_cells": right.all(-1)},
-        cell_accuracy=(right & asked).sum(-1) / asked.sum(-1),
+        correct=correct,
+        cell_accuracy=cell_accuracy,
     )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from cvoting.atomic import atomic_path
-from cvoting.bank import METRICS
+from cvoting.metrics import METRICS
 from cvoting.params.voting import VotingParams
 from cvoting.pools import ALL, Pool, pools
 from cvoting.statistics import ROUNDING, percentile_interval, two_sided_p, wilson

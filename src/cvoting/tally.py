@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Float, UInt8
 
-from cvoting.bank import METRICS, Bank, BankHeader, concatenate, read_banks
+from cvoting.bank import Bank, BankHeader, concatenate, read_banks
 from cvoting.errors import CvotingError
 from cvoting.estimators import Outcomes, Subsets, expected, prefix
+from cvoting.metrics import METRICS, judge
 from cvoting.params.voting import VotingParams
 from cvoting.tasks.base import Task
 from cvoting.voting import Ballot, Highest, Vote, available, tied
@@ -200,10 +201,10 @@ def outcomes_of(bank: Bank, task: Task) -> Outcomes:
     """
     asked = task.positions_to_predict(bank.questions)
 
-    def judge(answers: UInt8[np.ndarray, "puzzles cells"]) -> Float[np.ndarray, "outcomes puzzles"]:
-        right = answers == bank.labels
-        board, all_cells = (right | ~asked).all(axis=1), right.all(axis=1)
-        return np.stack([board, all_cells, (right & asked).sum(axis=1) / asked.sum(axis=1)])
+    def stacked(correct: dict[str, np.ndarray], cell_accuracy: np.ndarray) -> np.ndarray:
+        return np.stack([*(correct[metric] for metric in METRICS), cell_accuracy]).astype(float)
 
-    per_candidate = [*(bank.correct[metric] for metric in METRICS), bank.cell_accuracy]
-    return Outcomes(np.stack(per_candidate).astype(float), judge)
+    def judged(answers: UInt8[np.ndarray, "puzzles cells"]) -> Float[np.ndarray, "outcomes puzzles"]:
+        return stacked(*judge(answers, bank.labels, asked))
+
+    return Outcomes(stacked(bank.correct, bank.cell_accuracy), judged)

@@ -42,9 +42,8 @@ def read_hugging_face_csv(path: str | Path, task: Task, source: str) -> Puzzles:
     if not lines:
         raise _error(path, 1, "no puzzle after the header")
     puzzles = Puzzles(np.stack(questions), np.stack(answers), "original", source, np.array(ratings))
-    kept = (puzzles.questions == puzzles.answers) | task.positions_to_predict(puzzles.questions)
     checks = {
-        "answer contradicts its question": kept.all(axis=-1),
+        "answer contradicts its question": task.answers_question(puzzles.answers, puzzles.questions),
         "answer breaks the rules of the task": task.valid(puzzles.answers),
     }
     for problem, right in checks.items():

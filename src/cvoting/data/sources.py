@@ -77,7 +77,7 @@ def source_file(name: str) -> SourceFile:
         SourceError: with the known names.
     """
     if name not in FILES:
-        raise SourceError(f"source file {name!r}: expected one of {', '.join(FILES)}")
+        raise SourceError(f"unknown source file {name!r}: expected one of {', '.join(FILES)}")
     return FILES[name]
 
 

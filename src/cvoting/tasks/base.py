@@ -43,6 +43,11 @@ class Task(Protocol):
     def valid(self, answers: UInt8[np.ndarray, "*batch cells"]) -> Bool[np.ndarray, "*batch"]:
         """Whether an answer satisfies the task's constraints by itself."""
 
+    def answers_question(
+        self, answers: UInt8[np.ndarray, "*batch cells"], questions: UInt8[np.ndarray, "*batch cells"]
+    ) -> Bool[np.ndarray, "*batch"]:
+        """Whether an answer keeps every given of its question."""
+
     def parse(self, text: str) -> UInt8[np.ndarray, "cells"]:
         """Tokens from one character per cell."""
 

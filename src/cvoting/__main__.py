@@ -51,7 +51,7 @@ def train(args: argparse.Namespace) -> None:
     task, model = make_task(recipe["task"]), make_model(recipe["network"], recipe["task"])
     params = build(TrainingParams, recipe["training"], "training")
     puzzles, validation = (read_puzzles(path, task) for path in (args.train, args.validation))
-    resume = args.partial / f"{content_key(json.dumps(recipe), args.code, args.train)}.safetensors"
+    resume = args.partial / f"{content_key(json.dumps(recipe), args.code, args.train, args.validation)}.safetensors"
     device = choose_device(args.threads)
     label = f"{recipe['run']} seed {recipe['training_seed']}"
     with record_run(args.out, recipe=recipe, code=args.code, device=str(device), threads=args.threads):

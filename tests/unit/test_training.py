@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import torch
 
+from cvoting.__main__ import main
 from cvoting.checkpoint import Checkpoint
 from cvoting.data.puzzles import Puzzles
 from cvoting.data.registry import SOURCES
@@ -160,6 +161,36 @@ def test_the_learning_rate_rises_linearly_then_stays():
     params = dataclasses.replace(params, warmup_updates=4, lr=1.0)
     assert [learning_rate(u, params) for u in range(6)] == [0.25, 0.5, 0.75, 1.0, 1.0, 1.0]
     assert learning_rate(0, dataclasses.replace(params, warmup_updates=0)) == 1.0
+
+
+@pytest.mark.parametrize("changed", ["train", "validation", "updates", "code", "nothing"])
+def test_a_training_is_resumed_only_with_the_same_recipe_code_and_puzzles(
+    puzzles, tiny_akorn, tmp_path, monkeypatch, changed
+):
+    resumed_from = []
+
+    def stop(model, task, puzzles, validation, params, seed, resume, device, label):
+        resumed_from.append(resume)
+        raise TrainingDiverged("stopped by the test")
+
+    monkeypatch.setattr(loop, "train", stop)
+    for now in ("nothing", changed):
+        for split in ("train", "validation"):
+            puzzles[split][:: -1 if now == split else 1].save(tmp_path / f"{split}.npz")
+        training = TRAINING | ({"updates": 13} if now == "updates" else {})
+        names = {
+            "run": "r",
+            "task": plain(TASK),
+            "network": plain(tiny_akorn),
+            "training": training,
+            "training_seed": 0,
+        }
+        options = {"train": tmp_path / "train.npz", "validation": tmp_path / "validation.npz", "out": "o", "log": "l"}
+        options |= {"partial": tmp_path, "threads": 1, "code": "y" if now == "code" else "x"}
+        command = ["cvoting", "train", json.dumps(names), *(f"--{k}={v}" for k, v in options.items())]
+        monkeypatch.setattr(sys, "argv", command)
+        assert main() == 1
+    assert (resumed_from[0] == resumed_from[1]) == (changed == "nothing")
 
 
 @pytest.mark.slow

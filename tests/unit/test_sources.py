@@ -1,128 +1,154 @@
-"""Source files: found in mirrors, checked, copied whole or not at all."""
+"""The table of published files, and how a copy is checked."""
 
 import hashlib
 import os
 import re
 import subprocess
 import sys
+import zipfile
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from cvoting.data.sources import FILES, MIRROR_VARIABLE, SourceError, SourceFile, fetch, source_file, verified
+from cvoting.data.archives import git_blob_id
+from cvoting.data.download import MIRROR_VARIABLE, fetch
+from cvoting.data.source_cards import BEGIN, END, update, with_cards
+from cvoting.data.source_file import SourceError, SourceFile
+from cvoting.data.sources import FILES, source_file, verified
+from cvoting.errors import CvotingError
+from cvoting.params.sudoku_extreme import FILE_ROWS, REEXPORTS
 
+MIRROR = os.environ.get(MIRROR_VARIABLE, "")
 CONTENT = b"source,question,answer,rating\r\n"
+SHA256 = hashlib.sha256(CONTENT).hexdigest()
 SOURCE = SourceFile(
+    name="train",
     path="set/train.csv",
-    url="https://example.org/set",
+    page="https://example.org/set",
     bytes=len(CONTENT),
-    sha256=hashlib.sha256(CONTENT).hexdigest(),
+    sha256=SHA256,
     about="a test file",
 )
+ARCHIVE = replace(SOURCE, path="a.zip", sha256=None, members={"a.pt": git_blob_id(b"a"), "b.pt": git_blob_id(b"b")})
 
 
-@pytest.fixture(autouse=True)
-def _no_mirror(monkeypatch):
-    monkeypatch.delenv(MIRROR_VARIABLE, raising=False)
-
-
-@pytest.fixture
-def mirror(tmp_path):
-    """Makes a mirror folder that holds the given content."""
-
-    def make(name, content=CONTENT):
-        file = tmp_path / name / SOURCE.path
-        file.parent.mkdir(parents=True)
-        file.write_bytes(content)
-        return tmp_path / name
-
-    return make
+def write_archive(path: Path, **members: bytes) -> Path:
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(f"sudoku/{name}.pt", content)
+            archive.writestr(f"__MACOSX/sudoku/._{name}.pt", b"resource fork")
+    return path
 
 
 def test_the_table_of_files_is_complete_and_consistent():
-    assert {"sudoku_extreme_1k_train", "sudoku_extreme_1k_test_hard", "royle_17_clues"} <= set(FILES)
-    assert len({f.path for f in FILES.values()}) == len({f.sha256 for f in FILES.values()}) == len(FILES)
+    assert set(FILES) == {
+        "sudoku_extreme_1k_train", "sudoku_extreme_1k_test_hard", "sudoku_extreme_train", "sudoku_extreme_test",
+        "maze_hard_train", "maze_hard_test", "satnet_sudoku", "rrn_sudoku_hard", "royle_17_clues",
+    }  # fmt: skip
+    assert len({f.path for f in FILES.values()}) == len({f.identity for f in FILES.values()}) == len(FILES)
     for file in FILES.values():
-        assert re.fullmatch("[0-9a-f]{64}", file.sha256)
-        assert file.url.startswith("https://")
+        assert (file.sha256 is None) == bool(file.members)
+        assert re.fullmatch("[0-9a-f]{64}", file.sha256 or "0" * 64)
+        assert all(re.fullmatch("[0-9a-f]{40}", blob) for blob in file.members.values())
+        assert file.urls
+        assert all(address.startswith("https://") for address in (file.page, *file.urls))
         assert file.bytes > 0
         assert not file.path.startswith("/")
 
 
-@pytest.mark.skipif(MIRROR_VARIABLE not in os.environ, reason=f"{MIRROR_VARIABLE} names no mirror")
+def test_addresses_name_the_revision_where_it_is_known():
+    for name, revision in (("sudoku_extreme_train", "58942f96b"), ("maze_hard_test", "549754de3")):
+        assert f"/resolve/{revision}" in FILES[name].urls[0]
+
+
+def test_parameters_know_which_files_are_re_exports():
+    assert {name for name, file in FILES.items() if file.reexport} == set(REEXPORTS)
+    for name, rows in FILE_ROWS.items():
+        assert f"{rows:,} " in FILES[name].about
+
+
+@pytest.mark.skipif(not MIRROR, reason=f"{MIRROR_VARIABLE} names no mirror")
 @pytest.mark.parametrize("name", FILES)
-def test_the_real_files_are_those_of_the_table(name, tmp_path, monkeypatch):
-    monkeypatch.setenv(MIRROR_VARIABLE, MIRROR)
-    fetch(FILES[name], [], tmp_path / FILES[name].path)
-    assert verified(FILES[name], tmp_path).stat().st_size == FILES[name].bytes
+def test_the_real_files_are_those_of_the_table(name, tmp_path):
+    file = FILES[name]
+    if not any((Path(folder) / file.path).exists() for folder in MIRROR.split(os.pathsep)):
+        pytest.skip(f"the mirror has no {file.path}")
+    fetch(replace(file, urls=()), [], tmp_path / file.path)
+    path = verified(file, tmp_path)
+    assert not file.exact_bytes or path.stat().st_size == file.bytes
 
 
-MIRROR = os.environ.get(MIRROR_VARIABLE, "")
+def test_git_blob_ids_are_those_of_git():
+    assert git_blob_id(b"") == "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
+    assert git_blob_id(b"hello\n") == "ce013625030ba8dba906f756967f9e9ca394464a"
 
 
-def test_a_file_is_copied_from_the_first_mirror_that_has_it(mirror, tmp_path):
-    fetch(SOURCE, [tmp_path / "absent", mirror("second")], tmp_path / "raw" / SOURCE.path)
-    assert verified(SOURCE, tmp_path / "raw").read_bytes() == CONTENT
-
-
-def test_mirrors_of_the_environment_come_after_those_of_the_parameters(mirror, tmp_path, monkeypatch):
-    damaged = mirror("damaged", b"damaged")
-    monkeypatch.setenv(MIRROR_VARIABLE, os.pathsep.join([str(damaged), "", str(mirror("good"))]))
-    fetch(SOURCE, [], tmp_path / "first")
-    fetch(SOURCE, [mirror("parameter")], tmp_path / "second")
-    assert (tmp_path / "first").read_bytes() == (tmp_path / "second").read_bytes() == CONTENT
-
-
-def test_a_wrong_file_is_named_with_both_checksums_and_leaves_nothing(mirror, tmp_path):
-    damaged = mirror("damaged", CONTENT[:-1])
-    found = hashlib.sha256(CONTENT[:-1]).hexdigest()
-    with pytest.raises(SourceError) as caught:
-        fetch(SOURCE, [damaged], tmp_path / "raw" / SOURCE.path)
-    message = str(caught.value)
-    assert f"{damaged / SOURCE.path}: SHA-256 {found} (30 bytes), expected {SOURCE.sha256} (31 bytes)" in message
-    assert "delete it and fetch it again" in message
-    assert os.listdir((tmp_path / "raw" / SOURCE.path).parent) == []
-
-
-@pytest.mark.parametrize("existing", [CONTENT, b"something else"])
-def test_a_wrong_file_never_replaces_what_is_there(mirror, tmp_path, existing):
-    target = tmp_path / "train.csv"
-    target.write_bytes(existing)
-    damaged = mirror("damaged", b"damaged")
-    if existing == CONTENT:
-        fetch(SOURCE, [damaged], target)
-    else:
-        with pytest.raises(SourceError, match="no right copy found"):
-            fetch(SOURCE, [damaged], target)
-    assert target.read_bytes() == existing
-
-
-def test_a_right_file_replaces_a_wrong_one(mirror, tmp_path):
-    (tmp_path / "train.csv").write_bytes(b"something else")
-    fetch(SOURCE, [mirror("good")], tmp_path / "train.csv")
-    assert (tmp_path / "train.csv").read_bytes() == CONTENT
-
-
-def test_a_file_found_nowhere_is_explained(tmp_path, monkeypatch):
-    monkeypatch.setenv(MIRROR_VARIABLE, str(tmp_path / "b"))
-    with pytest.raises(SourceError) as caught:
-        fetch(SOURCE, [tmp_path / "a"], tmp_path / "raw" / "train.csv")
-    message = str(caught.value)
-    for folder in ("a", "b"):
-        assert f"searched {tmp_path / folder / SOURCE.path}: no such file" in message
-    assert "Get it from https://example.org/set and put it at <folder>/set/train.csv" in message
-    assert MIRROR_VARIABLE in message
-
-
-def test_without_any_mirror_the_error_says_that_none_is_named(tmp_path):
-    with pytest.raises(SourceError, match="searched no folder: no mirrors given, CVOTING_MIRROR not set"):
-        fetch(SOURCE, [], tmp_path / "train.csv")
-
-
-def test_a_fetched_file_that_is_missing_or_changed_is_not_read(mirror, tmp_path):
+def test_a_fetched_file_that_is_missing_or_changed_is_not_read(tmp_path):
     with pytest.raises(SourceError, match=r"train.csv: no such file, expected a test file: fetch it first"):
         verified(SOURCE, tmp_path)
-    with pytest.raises(SourceError, match=r"expected .* bytes\): the file is damaged or another"):
-        verified(SOURCE, mirror("raw", b"edited"))
+    (tmp_path / "set").mkdir()
+    (tmp_path / SOURCE.path).write_bytes(b"edited")
+    message = rf"SHA-256 \w+ \(6 bytes\), expected {SHA256} \(31 bytes\): the file is damaged or another; delete it"
+    with pytest.raises(SourceError, match=message):
+        verified(SOURCE, tmp_path)
+
+
+def test_a_re_export_that_differs_names_the_parameter_that_accepts_it(tmp_path):
+    (tmp_path / "train.csv").write_bytes(b"another export")
+    found = hashlib.sha256(b"another export").hexdigest()
+    reexport = replace(SOURCE, path="train.csv", reexport=True)
+    trust = f"if you trust this file, say so in the dataset: `checksums: {{train: {found}}}`"
+    with pytest.raises(SourceError, match=trust):
+        verified(reexport, tmp_path)
+    accepted = reexport.accepting(found)
+    assert verified(accepted, tmp_path).is_file()
+    assert accepted.citation == f"train.csv (SHA-256 {found}, accepted by a parameter in place of {SHA256})"
+    with pytest.raises(SourceError, match=rf"expected {'0' * 64} \(accepted by a parameter\); {trust}"):
+        verified(reexport.accepting("0" * 64), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("source", "checksum", "message"),
+    [
+        (SOURCE, "0" * 64, "train: no other checksum is accepted, the published one is known"),
+        (replace(SOURCE, reexport=True), "0" * 63, "checksum '0+', expected the 64 hex digits of a SHA-256"),
+    ],
+)
+def test_a_checksum_is_accepted_for_re_exports_only(source, checksum, message):
+    assert source.accepting(None) is source.accepting(SHA256) is source
+    with pytest.raises(SourceError, match=message):
+        source.accepting(checksum)
+
+
+def test_an_archive_without_checksum_is_known_by_its_members(tmp_path):
+    write_archive(tmp_path / "a.zip", a=b"a", b=b"b", other=b"anything")
+    assert verified(ARCHIVE, tmp_path) == tmp_path / "a.zip"
+    assert f"a.pt with git blob id {git_blob_id(b'a')}" in ARCHIVE.citation
+
+
+@pytest.mark.parametrize(
+    ("members", "message"),
+    [
+        (
+            {"a": b"a", "b": b"c"},
+            f"a.zip: member b.pt has git blob id {git_blob_id(b'c')}, expected {git_blob_id(b'b')}",
+        ),
+        ({"a": b"a"}, "a.zip: 0 members b.pt, expected one; the archive holds ._a.pt, a.pt"),
+    ],
+)
+def test_a_wrong_member_is_named(tmp_path, members, message):
+    write_archive(tmp_path / "a.zip", **members)
+    with pytest.raises(SourceError, match=re.escape(message)):
+        verified(ARCHIVE, tmp_path)
+
+
+def test_a_file_that_is_no_archive_is_refused(tmp_path):
+    (tmp_path / "a.zip").write_bytes(b"<html>moved</html>")
+    with pytest.raises(
+        SourceError, match=r"not a readable zip archive \(File is not a zip file\): the file is damaged"
+    ):
+        verified(ARCHIVE, tmp_path)
 
 
 def test_an_unknown_name_is_refused_with_the_known_ones():
@@ -130,9 +156,36 @@ def test_an_unknown_name_is_refused_with_the_known_ones():
         source_file("royle")
 
 
+def test_the_page_about_data_has_the_cards_of_the_table(repository):
+    update(repository / "docs/data.md", check=True)
+    page = (repository / "docs/data.md").read_text()
+    for file in FILES.values():
+        assert f"### `{file.name}`" in page
+        assert file.licence in page
+
+
+def test_a_page_is_brought_up_to_date_or_refused(tmp_path):
+    page = tmp_path / "data.md"
+    page.write_text(f"{BEGIN}\n{END}\n")
+    with pytest.raises(CvotingError, match=r"data.md has other cards .* run `python -m cvoting sources`"):
+        update(page, check=True)
+    assert page.read_text() == f"{BEGIN}\n{END}\n"
+    update(page, check=False)
+    update(page, check=True)
+
+
+def test_cards_are_written_between_their_marks_only():
+    page = f"before\n\n{BEGIN}\nold\n{END}\n\nafter\n"
+    assert with_cards(page).startswith(f"before\n\n{BEGIN}\n\n### `sudoku_extreme_1k_train`")
+    assert with_cards(page).endswith(f"\n\n{END}\n\nafter\n")
+    assert with_cards(with_cards(page)) == with_cards(page)
+    with pytest.raises(CvotingError, match="no place for the cards"):
+        with_cards("nothing")
+
+
 def test_knowing_names_and_files_imports_neither_numba_nor_torch():
     code = (
-        "import sys; import cvoting.data.registry, cvoting.data.sources; "
+        "import sys; import cvoting.data.registry, cvoting.data.download; "
         "print(sorted({'numba', 'torch', 'scipy', 'pandas'} & set(sys.modules)))"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}

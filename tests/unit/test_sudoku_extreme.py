@@ -7,11 +7,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from cvoting.data import sudoku_extreme
 from cvoting.data.augmentation import augment
 from cvoting.data.parsers import read_hugging_face_csv
 from cvoting.data.puzzles import DataError
-from cvoting.data.sources import FILES, SourceError, SourceFile
+from cvoting.data.source_file import SourceError, SourceFile, sha256_of
+from cvoting.data.sources import FILES
 from cvoting.data.sudoku_extreme import build
+from cvoting.params import sudoku_extreme as params
+from cvoting.params.core import ParameterError
+from cvoting.params.core import build as build_params
 from cvoting.params.datasets import Splits, SudokuExtreme
 from cvoting.seeding import generator
 from cvoting.tasks.sudoku import Sudoku
@@ -41,17 +46,27 @@ def raw(tmp_path, monkeypatch):
     for key, name, lines in ((TRAIN_FILE, "train", train), (TEST_FILE, "test", test)):
         content = ("source,question,answer,rating\r\n" + "".join(lines)).encode()
         digest = hashlib.sha256(content).hexdigest()
+        page = "https://example.org"
         file = SourceFile(
-            path=f"{name}.csv", url="https://example.org", bytes=len(content), sha256=digest, about="a test"
+            name=key, path=f"{name}.csv", page=page, bytes=len(content), sha256=digest, about="a test", reexport=True
         )
         (tmp_path / file.path).write_bytes(content)
         monkeypatch.setitem(FILES, key, file)
     return tmp_path
 
 
-def parameters(seed=0, **splits):
+@pytest.fixture
+def small_named_sets(monkeypatch):
+    """Named test sets of a size that the stand-ins have: the first 8 rows, and all 50."""
+    monkeypatch.setattr(sudoku_extreme, "rows_of", lambda name, total: np.arange({"rows0-1000": 8, "all": total}[name]))
+    monkeypatch.setattr(params, "NAMED_TEST_SETS", {"rows0-1000": 8})
+    monkeypatch.setattr(params, "FILE_ROWS", {TRAIN_FILE: 20, TEST_FILE: 50})
+
+
+def parameters(seed=0, test_set="draw", checksums=None, **splits):
     files = {"train_file": TRAIN_FILE, "test_file": TEST_FILE}
-    return SudokuExtreme(kind="sudoku_extreme", **files, seed=seed, splits=Splits(**splits))
+    options = {"test_set": test_set, "checksums": checksums, "seed": seed}
+    return SudokuExtreme(kind="sudoku_extreme", **files, **options, splits=Splits(**splits))
 
 
 def test_splits_have_their_sizes_ratings_and_provenance(raw):
@@ -104,7 +119,7 @@ def test_the_seed_decides_the_draw(raw):
     [
         (
             {"train": 21},
-            r"dataset extreme: 21 training puzzles, expected at most 20 \(drawn with seed 0 from train.csv",
+            r"dataset extreme: 21 training puzzles, expected at most 20 \(train.csv \(SHA-256 ",
         ),
         ({"validation": 25, "test": 24}, r"49 test and validation puzzles, expected at most 48 .*without 2 questions"),
     ],
@@ -121,6 +136,92 @@ def test_a_file_that_is_missing_or_changed_is_an_error(raw):
     (raw / "train.csv").unlink()
     with pytest.raises(SourceError, match=r"train.csv: no such file"):
         build("extreme", TASK, parameters(train=1), raw)
+
+
+@pytest.mark.usefixtures("small_named_sets")
+def test_a_named_set_keeps_its_rows_and_counts_those_of_the_training_file(raw):
+    splits = build("extreme", TASK, parameters(test_set="rows0-1000", train=20, validation=40, test=8), raw)
+    whole = read_hugging_face_csv(raw / "test.csv", TASK, "")
+    np.testing.assert_array_equal(splits["test"].questions, whole.questions[:8])
+    citation = FILES[TEST_FILE].citation
+    assert splits["test"].source == (f"test set rows0-1000 of {citation}, 1 of its questions are in the training file")
+    assert splits["validation"].source == (
+        f"drawn with seed 0 from {citation}, without the test set rows0-1000 and questions of the training file"
+    )
+    # 50 rows but for 8 of the set and row 30, which repeats a training question: 41.
+    assert not set(splits["validation"].hashes) & {*splits["test"].hashes, *splits["train"].hashes}
+    with pytest.raises(DataError, match="42 validation puzzles, expected at most 41"):
+        build("extreme", TASK, parameters(test_set="rows0-1000", validation=42, test=8), raw)
+
+
+@pytest.mark.usefixtures("small_named_sets")
+def test_the_set_of_all_rows_is_the_file(raw):
+    test = build("extreme", TASK, parameters(test_set="all", test=50), raw)["test"]
+    assert test.hashes == read_hugging_face_csv(raw / "test.csv", TASK, "").hashes
+    assert "2 of its questions are in the training file" in test.source
+
+
+def test_an_accepted_re_export_takes_the_place_of_ours_and_every_product_names_it(raw):
+    (raw / "train.csv").write_text("source,question,answer,rating\r\n" + "".join(rows(30, "another export")))
+    with pytest.raises(SourceError, match=r"`checksums: \{sudoku_extreme_1k_train: [0-9a-f]{64}\}`"):
+        build("extreme", TASK, parameters(train=30), raw)
+    found = sha256_of(raw / "train.csv")
+    train = build("extreme", TASK, parameters(checksums={TRAIN_FILE: found}, train=30), raw)["train"]
+    assert len(train) == 30
+    assert f"SHA-256 {found}, accepted by a parameter in place of {FILES[TRAIN_FILE].sha256}" in train.source
+
+
+def test_a_set_of_all_rows_of_an_accepted_file_must_have_its_size(raw):
+    checksums = {TEST_FILE: sha256_of(raw / "test.csv")}
+    with pytest.raises(DataError, match=r"dataset extreme: splits.test = 49, expected 50 \(test set all of test.csv"):
+        build("extreme", TASK, parameters(test_set="all", checksums=checksums, test=49), raw)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"test_set": "eqr2048"}, "test_set = 'eqr2048': expected test_file = 'sudoku_extreme_test'"),
+        (
+            {"test_set": "rows0-1000", "splits": {"test": 999}},
+            "splits.test = 999: expected 1000, the puzzles of test_set",
+        ),
+        (
+            {"test_set": "all", "splits": {"test": 1}},
+            "splits.test = 1: expected 20000, the puzzles of test_set = 'all'",
+        ),
+        ({"test_set": "hard"}, "test_set = 'hard': expected one of 'draw', 'rows0-1000', 'eqr2048', 'qrr42279', 'all'"),
+        (
+            {"splits": {"train": 1001}},
+            "splits: train = 1001: expected at most 1000, the puzzles of sudoku_extreme_1k_train",
+        ),
+        ({"splits": {"test": 20_000, "validation": 1}}, "test \\+ validation = 20001: expected at most 20000"),
+        (
+            {"checksums": {"sudoku_extreme_train": "0" * 64}},
+            "checksums.sudoku_extreme_train: expected one of sudoku_ex",
+        ),
+        ({"checksums": {TRAIN_FILE: "0" * 63}}, "checksums.sudoku_extreme_1k_train = '0+': expected the 64 hex digits"),
+    ],
+)
+def test_impossible_parameters_are_refused_early(changes, message):
+    block = {"kind": "sudoku_extreme", "train_file": TRAIN_FILE, "test_file": TEST_FILE, "seed": 0, "splits": {}}
+    with pytest.raises(ParameterError, match=message):
+        build_params(SudokuExtreme, block | changes)
+
+
+def test_sizes_of_an_accepted_file_are_not_known_early():
+    files = {"train_file": TRAIN_FILE, "test_file": TEST_FILE, "seed": 0}
+    splits = {"train": 1_001, "test": 1}
+    block = {"kind": "sudoku_extreme", **files, "test_set": "all", "splits": splits}
+    accepted = {TRAIN_FILE: "0" * 64, TEST_FILE: "1" * 64}
+    assert build_params(SudokuExtreme, {**block, "checksums": accepted}).checksums == accepted
+
+
+@pytest.mark.skipif(not MIRROR, reason="CVOTING_MIRROR names no mirror")
+def test_the_first_rows_of_the_real_file_are_a_test_set():
+    source = parameters(test_set="rows0-1000", train=1_000, validation=1_000, test=1_000)
+    splits = build("extreme", Sudoku(name="sudoku", box=(3, 3)), source, Path(MIRROR))
+    assert splits["test"].source == f"test set rows0-1000 of {FILES[TEST_FILE].citation}"
+    assert len({h for puzzles in splits.values() for h in puzzles.hashes}) == 3_000
 
 
 @pytest.mark.skipif(not MIRROR, reason="CVOTING_MIRROR names no mirror")

@@ -9,7 +9,8 @@ import pytest
 
 from cvoting.data import parsers
 from cvoting.data.puzzles import DataError
-from cvoting.data.sources import FILES, SourceError, SourceFile
+from cvoting.data.source_file import SourceError, SourceFile
+from cvoting.data.sources import FILES
 from cvoting.data.sudoku_generator import count_solutions, generate
 from cvoting.data.sudoku_hard import add_givens, build
 from cvoting.params.core import ParameterError
@@ -39,7 +40,8 @@ def write_list(tmp_path, monkeypatch):
     def write(questions):
         content = "".join(TASK.format(q).replace(".", "0") + "\n" for q in questions).encode()
         digest = hashlib.sha256(content).hexdigest()
-        file = SourceFile(path="list.txt", url="https://example.org", bytes=len(content), sha256=digest, about="a test")
+        about = {"name": "royle_17_clues", "page": "https://example.org", "about": "a test"}
+        file = SourceFile(path="list.txt", bytes=len(content), sha256=digest, **about)
         (tmp_path / file.path).write_bytes(content)
         monkeypatch.setitem(FILES, "royle_17_clues", file)
         monkeypatch.setattr(parsers, "ROYLE_CLUES", CLUES)

@@ -25,7 +25,8 @@ def real(copy_project, tmp_path_factory):
 
 
 def test_the_source_files_are_the_published_ones(real):
-    for file in FILES.values():
+    names = ["sudoku_extreme_1k_train", "sudoku_extreme_1k_test_hard", "royle_17_clues"]
+    for file in map(FILES.get, names):
         fetched = (real.folder / "data/raw" / file.path).read_bytes()
         assert hashlib.sha256(fetched).hexdigest() == file.sha256
         assert len(fetched) == file.bytes

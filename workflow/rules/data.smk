@@ -1,8 +1,12 @@
 # Puzzles: the published files, and the datasets made from them or generated.
 #
-# REQUIRED INPUTS: for datasets made from published files, a folder that has them (`mirrors` or CVOTING_MIRROR)
+# REQUIRED INPUTS: for datasets made from published files, a folder that has them (`mirrors` or CVOTING_MIRROR) or the
+#                  network; the user's own CSV files
 # OUTPUTS:         data/raw/<file>, data/<study>/<dataset>/<split>.npz
 from cvoting.data.sources import FILES
+from cvoting.params.datasets import accepted_checksums
+
+ACCEPTED = accepted_checksums(study.datasets)
 
 
 rule stage_data:
@@ -10,27 +14,29 @@ rule stage_data:
         OUTPUTS["data"],
 
 
-for file in sorted({file for dataset in study.datasets.values() for file in dataset.source.files}):
+for file in sorted(ACCEPTED):
+    # A file is what its checksum says, so neither its mirror nor the code that brings it makes a difference.
+    source = FILES[file].accepting(ACCEPTED[file])
 
     rule:
         name:
             f"fetch_{file}"
         output:
-            ensure(f"{RAW}/{FILES[file].path}", sha256=FILES[file].sha256),
+            ensure(f"{RAW}/{source.path}", non_empty=True, sha256=source.sha256),
         log:
             f"{LOG}/fetch/{file}.log",
         benchmark:
             f"{BENCHMARK}/fetch/{file}.tsv"
-        retries: 2
+        localrule: True  # where jobs run there may be no network
         conda:
             ENVIRONMENT
         params:
-            recipe=file,
-            code=FILES[file].sha256,
+            recipe=f"{file} --sha256 {source.sha256}" if source.replaced else file,
+            code=source.identity,
         message:
-            f"fetching {FILES[file].about}"
+            f"fetching {source.about}"
         shell:
-            "python3 -m cvoting fetch {params.recipe} --out {output} > {log} 2>&1"
+            "python3 -m cvoting fetch {params.recipe} --out {output} 2>&1 | tee {log}"
 
 
 for dataset in study.datasets:
@@ -40,6 +46,7 @@ for dataset in study.datasets:
             f"data_{dataset}"
         input:
             [f"{RAW}/{FILES[name].path}" for name in study.datasets[dataset].source.files],
+            study.datasets[dataset].local_files,
         output:
             puzzles(dataset),
         log:
@@ -49,7 +56,7 @@ for dataset in study.datasets:
         conda:
             ENVIRONMENT
         resources:
-            mem_mb=1000,
+            mem_mb=1000 + 4 * sum(FILES[name].bytes for name in study.datasets[dataset].source.files) // 10**6,
             runtime=30,
         params:
             recipe=recipes.data(study, dataset),

@@ -14,9 +14,10 @@ from jaxtyping import UInt8
 
 from cvoting.atomic import atomic_path
 from cvoting.errors import CvotingError
+from cvoting.tasks.base import Task
 
-#: "original": the published puzzles themselves; "generated": ours, made by a rule of the same kind.
-Origin = Literal["original", "generated"]
+#: "original": the published puzzles themselves; "generated": ours, made by a rule of the same kind; "own": a user's.
+Origin = Literal["original", "generated", "own"]
 
 
 class DataError(CvotingError, ValueError):
@@ -30,7 +31,7 @@ class Puzzles:
     Attributes:
         questions: one row per puzzle.
         answers: the labels, as tokens.
-        origin: whether the puzzles are published ones or generated.
+        origin: whether the puzzles are published ones, generated, or a user's own.
         source: a sentence that says what they are: the file and its checksum, or the generator, its version and seed.
         ratings: the difficulty the source states, where it does (backtracks for Sudoku-extreme, moves for mazes).
     """
@@ -72,7 +73,43 @@ class Puzzles:
         try:
             with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as file:
                 about = json.loads(str(file["about"]))
-                ratings = file.get("ratings")
-                return Puzzles(file["questions"], file["answers"], about["origin"], about["source"], ratings)
+                origin, source = about["origin"], about["source"]
+                questions, answers, ratings = file["questions"], file["answers"], file.get("ratings")
+        except FileNotFoundError as error:
+            raise DataError(f"{path}: no such file of puzzles: build the dataset first") from error
         except (ValueError, KeyError, EOFError, TypeError, zipfile.BadZipFile, zlib.error) as error:
-            raise DataError(f"{path}: not a readable file of puzzles ({error}): delete it and make it again") from error
+            raise DataError(
+                f"{path}: not a readable file of puzzles (damaged or of another kind): delete it and make it again"
+            ) from error
+        alike = questions.shape == answers.shape and questions.dtype == answers.dtype == np.uint8
+        if not alike or questions.ndim != 2 or len(ratings if ratings is not None else questions) != len(questions):
+            raise DataError(
+                f"{path}: questions {questions.dtype}{list(questions.shape)} and answers "
+                f"{answers.dtype}{list(answers.shape)}, expected uint8[puzzles, cells] twice: make it again"
+            )
+        return Puzzles(questions, answers, origin, source, ratings)
+
+    def check(self, task: Task, path: str | Path) -> None:
+        """Refuse puzzles that are not of a task, or ask for nothing.
+
+        Args:
+            task: the task they are to be of.
+            path: their file, for the message.
+
+        Raises:
+            DataError: when there is none, or the first that is not of the task, by its number from 1.
+        """
+        if not len(self):
+            raise DataError(f"{path}: no puzzles, expected at least one: make it again with a larger split")
+        cells = self.questions.shape[1]
+        if cells != task.cells:
+            raise DataError(f"{path}: puzzles of {cells} cells, expected the {task.cells} of {task}")
+        last = task.first_answer_token + task.classes - 1
+        tokens = (self.questions < task.vocabulary) & (self.answers >= task.first_answer_token) & (self.answers <= last)
+        checks = {
+            f"a token that {task} does not have": tokens.all(axis=1),
+            "no position to predict": task.positions_to_predict(self.questions).any(axis=1),
+        }
+        for problem, right in checks.items():
+            if not right.all():
+                raise DataError(f"{path}: puzzle {int(np.argmin(right)) + 1}: {problem}: make it again for this task")

@@ -1,73 +1,127 @@
-"""The third-party files datasets are made from: where they come from, and how a copy is checked.
+"""The third-party files datasets are made from.
 
 The project ships none of them, because their redistribution licence is not stated.
 """
 
-import hashlib
-import os
-import shutil
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
-from cvoting.atomic import atomic_path
-from cvoting.errors import CvotingError
+from cvoting.data.source_file import SourceError, SourceFile
 
-#: Environment variable with more mirror folders, separated as in PATH.
-MIRROR_VARIABLE = "CVOTING_MIRROR"
+HUB = "https://huggingface.co/datasets"
+EXTREME, EXTREME_REVISION = f"{HUB}/sapientinc/sudoku-extreme", "58942f96baeb572ca3127e2a9e9c70f330783d6b"
+EXTREME_1K = f"{HUB}/sapientinc/sudoku-extreme-1k"
+MAZES, MAZES_REVISION = f"{HUB}/sapientinc/maze-30x30-hard-1k", "549754de3d67eebe57b6b22c7d226b9412d55b07"
+SUDOKU_CSV = "CSV with the header source,question,answer,rating; 81 characters a board, '.' blank"
+MAZE_CSV = (
+    "CSV with the header source,question,answer,rating; 900 characters a maze of '# SGo', 'o' (the path) in answers"
+)
 
-
-class SourceError(CvotingError):
-    """A source file that is missing, or not the one its checksum promises."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class SourceFile:
-    """One published file.
-
-    Attributes:
-        path: where it lies inside a mirror folder, and inside the folder of fetched files.
-        url: the address it is published at.
-        bytes: its size.
-        sha256: its checksum, 64 hex digits.
-        about: what it is, in a few words.
-    """
-
-    path: str
-    url: str
-    bytes: int
-    sha256: str
-    about: str
-
-    @property
-    def citation(self) -> str:
-        """How products made from the file name it."""
-        return f"{self.path} (SHA-256 {self.sha256})"
-
-
-FILES = {
-    "sudoku_extreme_1k_train": SourceFile(
+_FILES = (
+    SourceFile(
+        name="sudoku_extreme_1k_train",
         path="sudoku-extreme-1k/train.csv",
-        url="https://huggingface.co/datasets/sapientinc/sudoku-extreme-1k",
+        page=EXTREME_1K,
+        urls=(f"{EXTREME_1K}/resolve/main/train.csv",),
         bytes=188_495,
         sha256="887dea10daba811d3a6a565bb138e31ef60a95fdb57045633e4762fc46357cbb",
+        reexport=True,
         about="Sudoku-extreme-1k, 1,000 training puzzles; a re-export, the hub's own checksum is unknown",
+        format=SUDOKU_CSV,
     ),
-    "sudoku_extreme_1k_test_hard": SourceFile(
+    SourceFile(
+        name="sudoku_extreme_1k_test_hard",
         path="sudoku-extreme-1k/test_hard.csv",
-        url="https://huggingface.co/datasets/sapientinc/sudoku-extreme-1k",
+        page=EXTREME_1K,
+        urls=(f"{EXTREME_1K}/resolve/main/test_hard.csv",),
         bytes=3_774_470,
         sha256="5f9549fb2f38e2cbcb9a515733fdfb19d10c599f21d5c9e82ec20bca28e78c2c",
+        reexport=True,
         about="Sudoku-extreme-1k, 20,000 test puzzles, some easy (rating 0); a re-export like its training file",
+        format=SUDOKU_CSV,
     ),
-    "royle_17_clues": SourceFile(
+    SourceFile(
+        name="sudoku_extreme_train",
+        path="sudoku-extreme/train.csv",
+        page=EXTREME,
+        urls=(f"{EXTREME}/resolve/{EXTREME_REVISION}/train.csv",),
+        bytes=719_000_000,
+        exact_bytes=False,
+        sha256="64b46674db0148e0d73a16346dadeb2b1c00824d3fca3f85b2ae7037f6b4b38e",
+        about="Sudoku-extreme, 3,831,994 training puzzles",
+        format=SUDOKU_CSV,
+    ),
+    SourceFile(
+        name="sudoku_extreme_test",
+        path="sudoku-extreme/test.csv",
+        page=EXTREME,
+        urls=(f"{EXTREME}/resolve/{EXTREME_REVISION}/test.csv",),
+        bytes=79_400_000,
+        exact_bytes=False,
+        sha256="a2fd52aea23d331d5b4ee723c856236e838a9fb9a70e66f4e0e0cf26c338c6a8",
+        about="Sudoku-extreme, 422,786 test puzzles",
+        format=SUDOKU_CSV,
+    ),
+    SourceFile(
+        name="maze_hard_train",
+        path="maze-30x30-hard-1k/train.csv",
+        page=MAZES,
+        urls=(f"{MAZES}/resolve/{MAZES_REVISION}/train.csv",),
+        bytes=1_807_030,
+        sha256="25f9e39b5aee16967da41ba63b2d1d75cf608c2360d8a1419d827f9859dbafa0",
+        about="Maze-hard, 1,000 training mazes of 30x30 cells",
+        format=MAZE_CSV,
+    ),
+    SourceFile(
+        name="maze_hard_test",
+        path="maze-30x30-hard-1k/test.csv",
+        page=MAZES,
+        urls=(f"{MAZES}/resolve/{MAZES_REVISION}/test.csv",),
+        bytes=1_807_030,
+        sha256="5120d52088fb3f8036e62e90103808a79ba58847d8601f9451f40991b0903a62",
+        about="Maze-hard, 1,000 test mazes of 30x30 cells",
+        format=MAZE_CSV,
+    ),
+    SourceFile(
+        name="satnet_sudoku",
+        path="satnet/sudoku.zip",
+        page="https://github.com/locuslab/SATNet",
+        urls=("https://powei.tw/sudoku.zip",),
+        bytes=142_000_000,
+        exact_bytes=False,
+        sha256=None,
+        members={
+            "features.pt": "062d585938d183ab090cd31daae3d6621f9b22ea",
+            "labels.pt": "68e2bae4e8c4aa389a7e608cc104dadd0f01fde3",
+        },
+        about="SATNet's Sudoku, 10,000 puzzles with 31 to 42 givens; no checksum of the archive is published",
+        format="zip; features.pt and labels.pt: one-hot float tensors [10000, 9, 9, 9], all zero for a blank",
+    ),
+    SourceFile(
+        name="rrn_sudoku_hard",
+        path="rrn/sudoku-hard.zip",
+        page="https://github.com/rasmusbergpalm/recurrent-relational-networks",
+        urls=(
+            "https://data.dgl.ai/dataset/sudoku-hard.zip",
+            "https://www.dropbox.com/s/rp3hbjs91xiqdgc/sudoku-hard.zip?dl=1",
+        ),
+        bytes=14_000_000,
+        exact_bytes=False,
+        sha256="99f5c1f3f9a7c26e2e52d087dba2b312a816c9a54c638811455db72b8d3aa30d",
+        about="RRN's Sudoku-hard, 180,000 training, 18,000 validation and 18,000 test puzzles with 17 to 34 givens",
+        format="zip; train.csv, valid.csv and test.csv: question,answer without a header, 81 digits a board, '0' blank",
+    ),
+    SourceFile(
+        name="royle_17_clues",
         path="rrn/sudoku17.txt",
-        url="https://staffhome.ecm.uwa.edu.au/~00013890/sudoku17",
+        page="https://staffhome.ecm.uwa.edu.au/~00013890/sudoku17",
+        urls=("https://staffhome.ecm.uwa.edu.au/~00013890/sudoku17",),
         bytes=4_030_384,
         sha256="d85a960fd45b7f52303b79f30744495620303943a34f81c949d8ae941ac6f22d",
         about="Gordon Royle's list of 49,151 Sudoku puzzles with 17 clues",
+        format="text; a board of 81 digits a line, '0' blank, line 18 with a stray '--' at its end",
     ),
-}
+)
+FILES = {file.name: file for file in _FILES}
 
 
 def source_file(name: str) -> SourceFile:
@@ -79,50 +133,6 @@ def source_file(name: str) -> SourceFile:
     if name not in FILES:
         raise SourceError(f"unknown source file {name!r}: expected one of {', '.join(FILES)}")
     return FILES[name]
-
-
-def mirror_folders(mirrors: Sequence[str | Path]) -> list[Path]:
-    """The folders to search, in order: the given ones, then those of the environment variable."""
-    named = os.environ.get(MIRROR_VARIABLE, "").split(os.pathsep)
-    return [Path(m).expanduser() for m in [*mirrors, *(n for n in named if n)]]
-
-
-def fetch(source: SourceFile, mirrors: Sequence[str | Path], destination: str | Path) -> None:
-    """Copy the first right copy of a file from the mirror folders; a right copy that is there already stays.
-
-    The copy is checked before it takes its place, so it appears whole or not at all.
-
-    Args:
-        source: the file.
-        mirrors: folders searched before those of the environment variable CVOTING_MIRROR.
-        destination: the path of the copy.
-
-    Raises:
-        SourceError: when no folder has the right file; whatever lies at `destination` is left as it is.
-    """
-    destination = Path(destination)
-    if destination.is_file() and _digest(destination) == source.sha256:
-        return
-    searched = []
-    for folder in mirror_folders(mirrors):
-        candidate = folder / source.path
-        if not candidate.is_file():
-            searched.append(f"{candidate}: no such file")
-            continue
-        try:
-            with atomic_path(destination) as temporary:
-                shutil.copyfile(candidate, temporary)
-                _check(source, temporary, candidate)
-        except SourceError as error:
-            searched.append(str(error))
-        else:
-            return
-    raise SourceError(
-        f"{source.path}: no right copy found ({source.about})\n"
-        + "".join(f"  searched {s}\n" for s in searched or [f"no folder: no mirrors given, {MIRROR_VARIABLE} not set"])
-        + f"  Get it from {source.url} and put it at <folder>/{source.path}, where <folder> is any folder; then name "
-        f"that folder in `mirrors` of the study or in the environment variable {MIRROR_VARIABLE}."
-    )
 
 
 def verified(source: SourceFile, raw: str | Path) -> Path:
@@ -138,20 +148,6 @@ def verified(source: SourceFile, raw: str | Path) -> Path:
     path = Path(raw) / source.path
     if not path.is_file():
         raise SourceError(f"{path}: no such file, expected {source.about}: fetch it first")
-    _check(source, path, path)
+    if problem := source.problem(path):
+        raise SourceError(f"{path}: {problem}: the file is damaged or another; delete it and fetch it again")
     return path
-
-
-def _check(source: SourceFile, path: Path, shown: Path) -> None:
-    """Raise when the file at `path` is not the source; the message calls it `shown`."""
-    found = _digest(path)
-    if found != source.sha256:
-        raise SourceError(
-            f"{shown}: SHA-256 {found} ({path.stat().st_size:,} bytes), expected {source.sha256} ({source.bytes:,} "
-            "bytes): the file is damaged or another; delete it and fetch it again"
-        )
-
-
-def _digest(path: Path) -> str:
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -21,6 +21,11 @@ class AkornParams:
     )
     omega_initial: float = key("initial frequency (released README 0.5, earlier 0.1)")
     omega_learnable: bool = key("whether the frequencies are trained (released README: true)")
+    random_cells: Literal["free", "all"] = key(
+        "cells that start at noise: free, those that the question leaves open (blanks of Sudoku, as released; in mazes "
+        "all but walls, S and G, where the released rule makes none random), or all",
+        default="free",
+    )
 
     def __post_init__(self) -> None:
         problems = []
@@ -31,3 +36,9 @@ class AkornParams:
             problems.append(f"heads = {self.heads}: expected channels / heads to be an even number, got {found}")
         if problems:
             raise ParameterError(problems)
+
+    def step_problems(self, steps: int, detach_step: int | None = None) -> list[str]:
+        """What is wrong with detaching after a step: with L > 1, a rollout does not go on from a state alone."""
+        if detach_step is None or self.layers == 1:
+            return []
+        return [f"detach_step = {detach_step}: expected null, akorn with {self.layers} layers cannot be cut into steps"]

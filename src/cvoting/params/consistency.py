@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from cvoting.params.core import ParameterError
+from cvoting.params.datasets import checksum_conflicts
 from cvoting.voting import VOTES
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ def problems(study: "Study") -> Iterator[str]:
     """Everything that does not fit together, one line each: the key, the value, what is allowed."""
     for check in (_names, _lists, _runs, _banks, _votes):
         yield from check(study)
+    yield from checksum_conflicts(study.datasets)
 
 
 def _unknown(key: str, value: str, choices: Collection[str]) -> Iterator[str]:
@@ -57,6 +59,9 @@ def _runs(study: "Study") -> Iterator[str]:
         except ParameterError as error:
             yield from error.problems
             continue
+        network = study.models[run.model].network
+        steps = network.step_problems(training.T_train, training.detach_step)
+        yield from (f"runs.{name}: T_train: {problem}" for problem in steps)
         yield from _unknown(f"runs.{name}: augmentation", training.augmentation, dataset.task.symmetry_groups)
         if training.batch > splits.train:
             yield (
@@ -82,6 +87,9 @@ def _banks(study: "Study") -> Iterator[str]:
             most = bank.plan().groups(puzzles)
             yield f"banks.{name}.shards = {bank.shards}: expected at most {most}, a chunk of {puzzles} puzzles each"
         run = study.runs.get(bank.run)
+        if run and run.model in study.models:
+            steps = study.models[run.model].network.step_problems(bank.T_eval)
+            yield from (f"banks.{name}.T_eval: {problem}" for problem in steps)
         if run and run.dataset in study.datasets and study.datasets[run.dataset].task != dataset.task:
             task = study.datasets[run.dataset].task
             yield f"banks.{name}.dataset = {bank.dataset!r}: expected the task of {run.dataset}, {task}"

@@ -11,7 +11,7 @@ PART_PUZZLES = 32
 
 @dataclass(frozen=True, kw_only=True)
 class RolloutPlan:
-    """How much is rolled out, in which pieces; a shard is a union of chunks, so that no result depends on shards."""
+    """What is rolled out, in which pieces; a shard is a union of chunks, so that no result depends on shards."""
 
     T_eval: int = key("recurrent steps", minimum=1)
     candidates: int = key("rollouts per puzzle", minimum=1)
@@ -19,6 +19,9 @@ class RolloutPlan:
     shards: int = key("files a bank is divided into", default=1, minimum=1)
     shard: int = key("which of them, from 0", default=0, minimum=0)
     temperatures: tuple[float, ...] = key("temperatures at which confidence is kept too", default=(), above=0)
+    weights: Literal["average", "raw"] = key(
+        "the moving average of the weights, or those of the last update (Table 4, w/o EMA)", default="average"
+    )
 
     def __post_init__(self) -> None:
         if self.shard >= self.shards:
@@ -54,8 +57,11 @@ class BankParams:
     chunk: int = key("rollouts computed at once: bounds the memory, changes no candidate's initial state", minimum=1)
     shards: int = key("files a bank is written in, each made by a job of its own", minimum=1)
     temperatures: tuple[float, ...] = key("temperatures at which confidence is kept too", default=(), above=0)
+    weights: Literal["average", "raw"] = key(
+        "the moving average of the weights, or those of the last update (Table 4, w/o EMA)", default="average"
+    )
 
     def plan(self, shard: int = 0) -> RolloutPlan:
         """The pieces of one shard."""
-        sizes = {name: getattr(self, name) for name in ("T_eval", "candidates", "chunk", "shards", "temperatures")}
-        return RolloutPlan(**sizes, shard=shard)
+        names = ("T_eval", "candidates", "chunk", "shards", "temperatures", "weights")
+        return RolloutPlan(**{name: getattr(self, name) for name in names}, shard=shard)

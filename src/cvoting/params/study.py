@@ -8,8 +8,10 @@ from cvoting.params.consistency import problems
 from cvoting.params.core import ParameterError, build, key, plain
 from cvoting.params.datasets import DatasetParams
 from cvoting.params.figures import FiguresParams
+from cvoting.params.itrsa import ItrsaParams
 from cvoting.params.rollouts import BankParams
 from cvoting.params.training import TrainingParams
+from cvoting.params.transformer import TransformerParams
 from cvoting.params.voting import VotingParams
 
 
@@ -17,7 +19,7 @@ from cvoting.params.voting import VotingParams
 class ModelParams:
     """A named model: its network and how it is trained."""
 
-    network: AkornParams = key("architecture and sizes")
+    network: AkornParams | ItrsaParams | TransformerParams = key("architecture and sizes")
     training: TrainingParams = key("how every run of this model is trained")
 
 

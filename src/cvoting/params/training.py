@@ -17,6 +17,11 @@ class OptimizerParams:
     warmup_updates: int = key(
         "updates over which the learning rate rises linearly from 0; constant afterwards", minimum=0
     )
+    decayed: Literal["all", "maps"] = key(
+        "parameters with weight decay: all, or linear maps and embeddings alone, which spares GTA's rotations, norms "
+        "and biases (unstated)",
+        default="all",
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +38,12 @@ class TrainingParams:
     """One training run: objective, optimiser, length, and what is watched."""
 
     T_train: int = key("recurrent steps in training (Table 3: 16)", minimum=1)
+    detach_step: int | None = key(
+        "gradient truncation: the step after which the state is detached, null for none (ItrSA++: 2 on Sudoku, 14 on "
+        "Sudoku-extreme, 28 on mazes)",
+        default=None,
+        minimum=1,
+    )
     updates: int = key("optimiser updates", minimum=1)
     batch: int = key("puzzles per update (Table 3: 100)", minimum=1)
     optimizer: OptimizerParams = key("optimiser")
@@ -46,6 +57,11 @@ class TrainingParams:
     checkpoint_every: int = key("updates between checkpoints to resume from", minimum=1)
 
     def __post_init__(self) -> None:
+        problems = []
         if self.optimizer.warmup_updates >= self.updates:
             found = f"optimizer.warmup_updates = {self.optimizer.warmup_updates}"
-            raise ParameterError([f"{found}: expected less than updates = {self.updates}"])
+            problems.append(f"{found}: expected less than updates = {self.updates}")
+        if self.detach_step is not None and self.detach_step >= self.T_train:
+            problems.append(f"detach_step = {self.detach_step}: expected less than T_train = {self.T_train}, or null")
+        if problems:
+            raise ParameterError(problems)

@@ -16,6 +16,7 @@ report: "workflow/report/workflow.rst"
 
 include: "workflow/rules/common.smk"
 include: "workflow/rules/data.smk"
+include: "workflow/rules/audit.smk"
 include: "workflow/rules/train.smk"
 include: "workflow/rules/rollouts.smk"
 include: "workflow/rules/voting.smk"
@@ -33,5 +34,6 @@ onerror:
 rule all:
     default_target: True
     input:
+        rules.stage_audit.input,
         rules.stage_voting.input,
         rules.stage_figures.input,

@@ -19,6 +19,23 @@ def data_modules(study: Study, dataset: str) -> tuple[str, ...]:
     return f"cvoting.data.{block.source.kind}", f"cvoting.tasks.{block.task.name}"
 
 
+def audit(study: Study, dataset: str) -> str:
+    """Audit a dataset."""
+    return canonical(study.datasets[dataset].task)
+
+
+def audit_against(study: Study, dataset: str) -> list[str]:
+    """The other datasets that models tested on this one were trained on: none of their puzzles may be in it."""
+    runs = {bank.run for bank in study.banks.values() if bank.dataset == dataset}
+    return sorted({study.runs[run].dataset for run in runs} - {dataset})
+
+
+def audit_modules(study: Study, dataset: str) -> tuple[str, ...]:
+    """The modules whose import closure is the code of an audit."""
+    parts = ("audit", "audit_files", "audit_report", f"{study.datasets[dataset].task.name}_audit")
+    return tuple(f"cvoting.data.{part}" for part in parts)
+
+
 def train(study: Study, run: str, training_seed: int) -> str:
     """Train a run with one seed."""
     block = study.runs[run]

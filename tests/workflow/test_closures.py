@@ -16,7 +16,16 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
 #: Modules that pass things on, and name what is not used: see docs/provenance.md.
-PASSING_ON = ("cvoting.__main__", "cvoting.run_record", "cvoting.recipes")
+PASSING_ON = ("cvoting.__main__", "cvoting.command_inputs", "cvoting.run_record", "cvoting.recipes")
+#: What names the parts that a verb chooses from.
+REGISTRIES = {
+    "data": ["cvoting.data.registry"],
+    "audit": ["cvoting.data.audit_registry", "cvoting.tasks.registry"],
+    "train": ["cvoting.models.registry", "cvoting.tasks.registry"],
+    "rollouts": ["cvoting.models.registry", "cvoting.tasks.registry"],
+    "voting": ["cvoting.tasks.registry"],
+    "figure": ["cvoting.figures.registry"],
+}
 PRINT_MODULES = """
 import atexit, runpy, sys
 atexit.register(lambda: print(*[name for name in sys.modules if name.split(".")[0] == "cvoting"]))
@@ -49,6 +58,10 @@ def job(built, study: Study, verb: str, out: Path) -> tuple[list[str], tuple[str
             [recipes.data(study, "sudoku_hard"), "--raw=raw", f"--out={out}"],
             recipes.data_modules(study, "sudoku_hard"),
         ),
+        "audit": (
+            [f"{data}/sudoku/train.npz", f"--task={recipes.audit(study, 'sudoku')}", f"--json={out}/a"],
+            recipes.audit_modules(study, "sudoku"),
+        ),
         "train": (
             [recipes.train(study, run, 0), *puzzles, f"--out={out}/c", f"--log={out}/l", *resumable],
             recipes.train_modules(study, run),
@@ -68,15 +81,14 @@ def job(built, study: Study, verb: str, out: Path) -> tuple[list[str], tuple[str
     }[verb]
 
 
-@pytest.mark.parametrize("verb", ["data", "train", "rollouts", "voting", "figure"])
+@pytest.mark.parametrize("verb", ["data", "audit", "train", "rollouts", "voting", "figure"])
 def test_every_module_a_job_runs_is_in_the_closure_its_rule_tracks(built, study, tmp_path, verb):
     arguments, modules = job(built, study, verb, tmp_path)
     command = [sys.executable, "-c", PRINT_MODULES, verb, *arguments]
     run = subprocess.run(command, capture_output=True, text=True, check=True)
-    loaded = {name for name in run.stdout.splitlines()[-1].split() if not name.endswith(".registry")} - {*PASSING_ON}
+    loaded = set(run.stdout.splitlines()[-1].split()) - {*PASSING_ON}
     closure = import_closure(ROOT / "src", modules)
-    # The registry of datasets names every builder; those that were not asked for ran nothing.
-    builders = {f"cvoting.data.{kind}" for kind in ("generated_sudoku", "sudoku_extreme", "sudoku_hard")}
-    unused = import_closure(ROOT / "src", builders) - closure if verb == "data" else set()
+    # A registry names everything of its kind; what was not asked for ran nothing.
+    unused = import_closure(ROOT / "src", REGISTRIES[verb]) - closure
     assert loaded - unused <= closure
     assert closure <= loaded

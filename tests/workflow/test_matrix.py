@@ -30,9 +30,9 @@ def is_clean(project):
 
 def test_dvc_repro_after_snakemake_runs_no_job_and_both_are_clean(built):
     printed = (built.folder / "first-repro.txt").read_text()
-    assert len(re.findall("Running stage", printed)) == 5
+    assert len(re.findall("Running stage", printed)) == 6
     logs = sorted((built.folder / ".snakemake/log").glob("*.log"))
-    assert [bool(re.search(r"^Job \d+:", log.read_text(), flags=re.MULTILINE)) for log in logs] == [True] + 5 * [False]
+    assert [bool(re.search(r"^Job \d+:", log.read_text(), flags=re.MULTILINE)) for log in logs] == [True] + 6 * [False]
     assert is_clean(built)
 
 

@@ -21,6 +21,9 @@ def refusal(project, *words):
 
 def test_the_laptop_study_takes_the_expected_jobs(elsewhere):
     assert elsewhere.plan() == [
+        "auditing the puzzles of sudoku",
+        "auditing the puzzles of sudoku_extreme",
+        "auditing the puzzles of sudoku_hard",
         "copying fig2_akorn_voting to figures/",
         "drawing fig2_akorn_voting",
         "making the puzzles of sudoku",
@@ -49,14 +52,15 @@ def test_a_complete_configfile_takes_the_place_of_params_yaml(elsewhere, study):
 def test_a_configfile_without_a_study_changes_single_keys(elsewhere):
     (elsewhere.folder / "change.yaml").write_text("models: {akorn: {training: {optimizer: {lr: 0.5}}}}\n")
     said = elsewhere.snakemake("--dry-run", "--printshellcmds", "--configfile", "change.yaml")
-    assert len(elsewhere.jobs(said)) == 11
+    assert len(elsewhere.jobs(said)) == 14
     assert '"lr":0.5' in said
     assert '"lr":0.002' not in said
 
 
 def test_every_phase_is_a_target(elsewhere):
     targets = set(elsewhere.snakemake("--list-target-rules").split())
-    assert targets >= {"all", "stage_data", "stage_train", "stage_rollouts", "stage_voting", "stage_figures"}
+    phases = ("data", "audit", "train", "rollouts", "voting", "figures")
+    assert targets >= {"all", *(f"stage_{phase}" for phase in phases)}
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ import os
 import sys
 from pathlib import Path
 
-import yaml
 from snakemake.exceptions import WorkflowError
 
 SRC = str(Path(workflow.basedir) / "src")
@@ -16,11 +15,13 @@ from cvoting import recipes
 from cvoting.codehash import code_hash
 from cvoting.errors import CvotingError
 from cvoting.params.core import build
+from cvoting.params.reading import check_parameters, read_parameters
 from cvoting.params.study import Study
 from cvoting.provenance import Provenance
 from cvoting.run_guard import clear_stale_lock
 
 try:
+    check_parameters(workflow.configfiles)  # Snakemake would take the last of several equal keys
     study = build(Study, config)
 except CvotingError as error:
     raise WorkflowError(str(error))
@@ -36,16 +37,15 @@ os.environ.update(
 S = study.study
 RAW = "data/raw"
 PUZZLES = f"data/{S}/{{dataset}}/{{split}}.npz"
+AUDIT = f"results/{S}/audit/{{dataset}}.{{format}}"
 CHECKPOINT = f"results/{S}/checkpoints/{{run}}/seed{{training_seed}}.safetensors"
 TRAINING_LOG = f"results/{S}/checkpoints/{{run}}/seed{{training_seed}}.log.csv"
 SHARD = f"results/{S}/rollouts/{{bank}}/train{{training_seed}}-infer{{inference_seed}}/shard{{shard}}.parquet"
-VOTING = f"results/{S}/voting/{{bank}}.csv"
-PAIRED = f"results/{S}/voting/{{bank}}.paired.csv"
+VOTING, PAIRED = f"results/{S}/voting/{{bank}}.csv", f"results/{S}/voting/{{bank}}.paired.csv"
 FIGURE = f"results/{S}/figures/{{figure}}.{{format}}"
 COPY = "figures/{figure}.{format}"
 PARTIAL = f"results/{S}/.partial"
-LOG = f"logs/{S}"
-BENCHMARK = f"benchmarks/{S}"
+LOG, BENCHMARK = f"logs/{S}", f"benchmarks/{S}"
 ENVIRONMENT = "../../environment.yml"
 
 
@@ -88,8 +88,7 @@ def shards(bank):
 
 def copies():
     """The files in figures/, which is the place of the study in params.yaml only."""
-    params = Path("params.yaml")
-    of = yaml.safe_load(params.read_text()).get("study") if params.exists() else None
+    of = read_parameters(Path("params.yaml")).get("study") if Path("params.yaml").exists() else None
     return collect(COPY, figure=study.figures, format=["pdf", "png"]) if of == S else []
 
 
@@ -105,6 +104,7 @@ def figures_to_copy(w):
 
 OUTPUTS = {
     "data": [file for dataset in study.datasets for file in puzzles(dataset)],
+    "audit": collect(AUDIT, dataset=study.datasets, format=["csv", "json"]),
     "train": [file for run in study.runs for file in trainings(run)],
     "rollouts": [file for bank in study.banks for file in shards(bank)],
     "voting": collect([VOTING, PAIRED], bank=study.banks),

@@ -1,9 +1,10 @@
 """Speed of the models beside that of the machine's matrix product: `make bench`.
 
 Rates are floating point operations per second in float32: 2 per multiply-add of linear maps and attention, the backward
-pass counting twice the forward pass.  The yardstick is the product of two 2048 x 2048 matrices on the same threads,
-measured in turn with the model in the same process, so that what else the machine does weighs on both.  It is no upper
-bound: on some processors oneDNN, which computes our linear maps, is faster than the BLAS of `torch.mm`.
+pass counting twice the forward pass of the steps that it goes through.  The yardstick is the product of two 2048 x 2048
+matrices on the same threads, measured in turn with the model in the same process, so that what else the machine does
+weighs on both.  It is no upper bound: on some processors oneDNN, which computes our linear maps, is faster than the
+BLAS of `torch.mm`.
 """
 
 import argparse
@@ -19,51 +20,71 @@ from pathlib import Path
 
 import torch
 
-from cvoting.models.akorn import AKOrN
-from cvoting.params.akorn import AkornParams
+from cvoting.models.base import RecurrentModel
+from cvoting.models.registry import MODELS
+from cvoting.params.core import build
 
-STEPS = 16
 REPETITIONS = 5
 SIDE = 2048
 
 
 @dataclass(frozen=True)
 class Case:
-    """A width and a board, with how many puzzles are rolled out at once and trained on at once."""
+    """A model and a board, with how many puzzles are rolled out at once and trained on at once.
 
+    Training on ItrSA++ is truncated: of `steps`, those after `detach_step` have gradients.
+    """
+
+    architecture: str
     channels: int
     side: int
+    steps: int
     rollouts: int
     batch: int
+    detach_step: int | None = None
 
 
-CASES = (Case(512, 9, 16, 16), Case(128, 9, 32, 64), Case(64, 9, 32, 100), Case(64, 6, 100, 100))
+CASES = (
+    Case("akorn", 512, 9, 16, 16, 16),
+    Case("akorn", 128, 9, 16, 32, 64),
+    Case("akorn", 64, 9, 16, 32, 100),
+    Case("akorn", 64, 6, 16, 100, 100),
+    Case("itrsa", 384, 9, 16, 16, 16, 14),
+    Case("itrsa", 64, 6, 8, 100, 100, 6),
+    Case("itrsa", 64, 6, 8, 100, 100),
+    Case("transformer", 512, 9, 1, 16, 16),
+    Case("transformer", 64, 6, 1, 100, 100),
+)
 
 
 @dataclass(frozen=True)
 class Result:
-    """Median rates in GFLOP/s."""
+    """Median rates in GFLOP/s, and the median time of a training step."""
 
     case: Case
     matrix_product: float
     rollout: float
     training: float
+    training_seconds: float
 
 
-def make_model(case: Case) -> AKOrN:
-    """AKOrN as in Table 3, but for its width."""
-    params = AkornParams(
-        architecture="akorn",
-        channels=case.channels,
-        oscillator_dim=4,
-        heads=8,
-        layers=1,
-        step_size=1.0,
-        omega="global",
-        omega_initial=0.5,
-        omega_learnable=True,
-    )
-    model = AKOrN(params, (case.side, case.side), vocabulary=case.side + 1, classes=case.side)
+def network(case: Case) -> dict[str, object]:
+    """The parameters of the paper and the released code, but for the width."""
+    common = {"architecture": case.architecture, "channels": case.channels, "heads": 8}
+    akorn = {"oscillator_dim": 4, "layers": 1, "step_size": 1.0}
+    akorn |= {"omega": "global", "omega_initial": 0.5, "omega_learnable": True}
+    itrsa = {"self_attentions": 4, "gta": "learnable", "norm_affine": False, "norm_eps": 1e-6}
+    itrsa |= {"input_mixing": {"kind": "cross_attention"}}
+    itrsa |= {"feed_forward": {"kind": "swiglu", "hidden": 4 * case.channels}}
+    transformer = {"blocks": 8, "hidden": 2 * case.channels}
+    return common | {"akorn": akorn, "itrsa": itrsa, "transformer": transformer}[case.architecture]
+
+
+def make_model(case: Case) -> RecurrentModel:
+    """The model of a case, with random weights."""
+    kind = MODELS[case.architecture]
+    params = build(kind.Params, network(case))
+    model = kind(params, (case.side, case.side), vocabulary=case.side + 1, classes=case.side)
     model.initialise(torch.Generator().manual_seed(0))
     return model
 
@@ -89,22 +110,24 @@ def measure(case: Case) -> Result:
 
     @torch.inference_mode()
     def roll_out() -> None:
-        model(*rollouts, STEPS)
+        model(*rollouts, case.steps)
 
     def train() -> None:
         model.zero_grad(set_to_none=True)
-        model(*batch, STEPS).logsumexp(-1).mean().backward()
+        model(*batch, case.steps, case.detach_step).logsumexp(-1).mean().backward()
 
+    differentiated = model.flops(case.steps - (case.detach_step or 0))
     work = [
         (lambda: torch.mm(left, right), 2 * SIDE**3),
-        (roll_out, model.flops(STEPS) * case.rollouts),
-        (train, 3 * model.flops(STEPS) * case.batch),
+        (roll_out, model.flops(case.steps) * case.rollouts),
+        (train, (model.flops(case.steps) + 2 * differentiated) * case.batch),
     ]
     for run, _ in work:
         run()
     times = [[seconds(run) for run, _ in work] for _ in range(REPETITIONS)]
     medians = [statistics.median(column) for column in zip(*times, strict=True)]
-    return Result(case, *(flops / median / 1e9 for (_, flops), median in zip(work, medians, strict=True)))
+    rates = (flops / median / 1e9 for (_, flops), median in zip(work, medians, strict=True))
+    return Result(case, *rates, medians[-1])
 
 
 def processor() -> str:
@@ -122,19 +145,21 @@ def main() -> None:
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
     machine = f"{processor()}, {os.cpu_count()} cores"
-    print(f"{machine}; torch {torch.__version__}, {arguments.threads} threads; AKOrN, T = {STEPS}, float32, GFLOP/s")
-    print(f"{'C':>5} {'cells':>6} {'matrix product':>15} {'rollouts':>18} {'training steps':>18}")
+    print(f"{machine}; torch {torch.__version__}, {arguments.threads} threads; float32, GFLOP/s")
+    print("model           C  cells  steps  matrix product        rollouts     training steps")
     results = []
     for case in CASES:
         result = measure(case)
         results.append(asdict(result))
-        rates = [f"{r:8.1f} {r / result.matrix_product:8.0%}" for r in (result.rollout, result.training)]
+        rates = [f"{r:8.1f} {r / result.matrix_product:6.0%}" for r in (result.rollout, result.training)]
+        steps = f"{case.steps}-{case.detach_step}" if case.detach_step else f"{case.steps}"
         print(
-            f"{case.channels:>5} {case.side**2:>6} {result.matrix_product:>15.1f} {rates[0]:>18} {rates[1]:>18}",
+            f"{case.architecture:<11} {case.channels:>5} {case.side**2:>6} {steps:>6} {result.matrix_product:>15.1f} "
+            f"{rates[0]:>15} {rates[1]:>18} {result.training_seconds:5.2f} s",
             flush=True,
         )
     if arguments.json:
-        about = {"machine": machine, "torch": torch.__version__, "threads": arguments.threads, "steps": STEPS}
+        about = {"machine": machine, "torch": torch.__version__, "threads": arguments.threads}
         arguments.json.write_text(json.dumps(about | {"results": results}, indent=1) + "\n")
 
 

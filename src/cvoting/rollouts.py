@@ -18,7 +18,7 @@ from torch import Tensor
 
 from cvoting.bank import Bank, BankHeader, concatenate, read_banks, write_banks
 from cvoting.data.puzzles import Puzzles
-from cvoting.metrics import judge
+from cvoting.metrics import judge_candidates
 from cvoting.models.base import RecurrentModel
 from cvoting.params.rollouts import RolloutPlan
 from cvoting.progress import Progress
@@ -63,7 +63,7 @@ def roll_out(
 
     Args:
         model: with the weights to use.
-        task: positions to predict.
+        task: positions to predict, and what answers are worth.
         puzzles: the whole set; the plan picks this shard's.
         plan: how much, in which pieces.
         header: what the bank is of; its inference seed keys the initial states.
@@ -112,16 +112,16 @@ def _roll_out_group(
         slices.append(_roll_out_slice(model, task, puzzles.questions, noise, plan, device))
     answers = np.concatenate([s.answers for s in slices], axis=1)
     scores = {name: np.concatenate([s.scores[name] for s in slices], axis=1) for name in slices[0].scores}
-    asked = task.positions_to_predict(puzzles.questions)
-    correct, cell_accuracy = judge(answers, puzzles.answers[:, None], asked[:, None])
     tables, ids = zip(*map(_distinct, answers), strict=True)
+    answer_ids = np.stack(ids)
+    correct, cell_accuracy = judge_candidates(task, tables, answer_ids, puzzles.questions, puzzles.answers)
     return Bank(
         header=header,
         puzzles=puzzles.hashes,
         questions=puzzles.questions,
         labels=puzzles.answers,
         answers=list(tables),
-        answer_ids=np.stack(ids),
+        answer_ids=answer_ids,
         scores=scores,
         correct=correct,
         cell_accuracy=cell_accuracy,

@@ -11,14 +11,12 @@ from jaxtyping import Float, UInt8
 from cvoting.bank import Bank, BankHeader, concatenate, read_banks
 from cvoting.errors import CvotingError
 from cvoting.estimators import Outcomes, Subsets, expected, prefix
-from cvoting.metrics import METRICS, judge
+from cvoting.metrics import CELL_ACCURACY, judge
 from cvoting.params.voting import VotingParams
 from cvoting.tasks.base import Task
 from cvoting.voting import Ballot, Highest, Vote, available, tied
 
 ESTIMATORS = ("prefix", "expected")
-#: The bank's metrics, 0 or 1 for a puzzle, and a share.
-OUTCOMES = (*METRICS, "cell_accuracy")
 #: What differs between the files of a bank.
 OF_A_FILE = ("training_seed", "inference_seed", "shard")
 #: Candidates in memory at once.
@@ -36,10 +34,12 @@ class Tally:
     Attributes:
         header: what the bank is of; its two seeds mean nothing.
         candidates: M.
-        votes, K: names of the votes the bank can hold, and numbers of candidates.
+        votes, outcomes, K: names of the votes the bank can hold; the task's metrics, 0 or 1 for a puzzle, and the cell
+            accuracy, a share; numbers of candidates.
         subsets: what majorities are averaged over.
         puzzles: hashes, in ascending order.
-        values: per (training seed, inference seed) the outcomes: puzzles x `votes` x `ESTIMATORS` x `OUTCOMES` x `K`.
+        values: per (training seed, inference seed) what the votes achieved: puzzles x `votes` x `ESTIMATORS` x
+            `outcomes` x `K`.
         tied: per (training seed, inference seed) whether scores tie at the top among all M candidates; NaN for votes
             that are not by a score.
     """
@@ -47,6 +47,7 @@ class Tally:
     header: BankHeader
     candidates: int
     votes: tuple[str, ...]
+    outcomes: tuple[str, ...]
     K: tuple[int, ...]
     subsets: Subsets
     puzzles: list[str]
@@ -72,7 +73,7 @@ def tally(shards: Sequence[Path], params: VotingParams, task: Task) -> Tally:
     Args:
         shards: the files of one bank: of all training seeds, inference seeds and shards, in any order.
         params: which votes, over which numbers of candidates.
-        task: says which positions of a composed answer are judged.
+        task: says what answers are judged by, and judges composed ones.
 
     Raises:
         TallyError: when the files are of different banks, when a shard is missing or given twice, when a pair of seeds
@@ -85,7 +86,7 @@ def tally(shards: Sequence[Path], params: VotingParams, task: Task) -> Tally:
     for path in shards:
         for bank in _batches(read_banks(path)):
             first = first or bank
-            _check(path, bank, first, params)
+            _check(path, bank, first, params, task)
             votes = available(params.votes, bank.scores)
             seeds = (bank.header.training_seed, bank.header.inference_seed)
             count = counted.setdefault(seeds, _Counted(set(), [], [], []))
@@ -101,6 +102,7 @@ def tally(shards: Sequence[Path], params: VotingParams, task: Task) -> Tally:
         header=first.header,
         candidates=first.candidates,
         votes=tuple(available(params.votes, first.scores)),
+        outcomes=(*task.metrics, CELL_ACCURACY),
         K=params.K,
         subsets=subsets,
         puzzles=_same_puzzles({seeds: sorted(count.puzzles) for seeds, count in counted.items()}),
@@ -133,13 +135,17 @@ def _batches(parts: Iterable[Bank]) -> Iterator[Bank]:
         yield concatenate(batch)
 
 
-def _check(path: Path, bank: Bank, first: Bank, params: VotingParams) -> None:
+def _check(path: Path, bank: Bank, first: Bank, params: VotingParams, task: Task) -> None:
     """Refuse a bank that does not belong to the first, or that cannot be counted."""
     found, wanted = _about(bank), _about(first)
     differing = [name for name in wanted if found[name] != wanted[name]]
     if differing:
         problems = "; ".join(f"{name} = {found[name]!r}, expected {wanted[name]!r}" for name in differing)
         raise TallyError(f"{path}: another bank than the first file's: {problems}: count one bank at a time")
+    if missing := [metric for metric in task.metrics if metric not in bank.correct]:
+        raise TallyError(
+            f"{path}: answers judged by {', '.join(bank.correct)}: expected {', '.join(missing)} too: roll out again"
+        )
     if not available(params.votes, bank.scores):
         raise TallyError(f"{path}: scores {', '.join(bank.scores)}: expected those of one of {', '.join(params.votes)}")
     if params.K[-1] > bank.candidates:
@@ -197,14 +203,13 @@ def outcomes_of(bank: Bank, task: Task) -> Outcomes:
 
     Args:
         bank: the candidates.
-        task: says which positions count for `board` and `cell_accuracy`.
+        task: the judge.
     """
-    asked = task.positions_to_predict(bank.questions)
 
     def stacked(correct: dict[str, np.ndarray], cell_accuracy: np.ndarray) -> np.ndarray:
-        return np.stack([*(correct[metric] for metric in METRICS), cell_accuracy]).astype(float)
+        return np.stack([*(correct[metric] for metric in task.metrics), cell_accuracy]).astype(float)
 
     def judged(answers: UInt8[np.ndarray, "puzzles cells"]) -> Float[np.ndarray, "outcomes puzzles"]:
-        return stacked(*judge(answers, bank.labels, asked))
+        return stacked(*judge(task, answers, bank.questions, bank.labels))
 
     return Outcomes(stacked(bank.correct, bank.cell_accuracy), judged)

@@ -10,7 +10,11 @@ from torch import Tensor
 
 from cvoting.models.base import RecurrentModel, State
 from cvoting.models.registry import MODELS
+from cvoting.params import itrsa as itrsa_params
 from cvoting.params.akorn import AkornParams
+from cvoting.params.core import build, plain
+from cvoting.params.itrsa import ItrsaParams
+from cvoting.params.transformer import TransformerParams
 
 VOCABULARY, CLASSES = 5, 4
 
@@ -40,8 +44,52 @@ def akorn(draw: st.DrawFn) -> AkornParams:
     )
 
 
+@st.composite
+def itrsa(draw: st.DrawFn) -> ItrsaParams:
+    """Every variant of the ablations."""
+    mixing = draw(
+        st.sampled_from(
+            [
+                itrsa_params.CrossAttentionParams(kind="cross_attention"),
+                itrsa_params.LinearMixingParams(kind="linear", residual=True),
+                itrsa_params.LinearMixingParams(kind="linear", residual=False),
+            ]
+        )
+    )
+    activation = draw(st.sampled_from(["relu", "gelu", "silu"]))
+    feed_forwards = [
+        itrsa_params.SwiGluParams(kind="swiglu", hidden=20),
+        itrsa_params.FeedForwardParams(kind="ffn", hidden=20, activation=activation),
+    ]
+    return ItrsaParams(
+        architecture="itrsa",
+        channels=24,
+        heads=draw(st.sampled_from([1, 2, 3])),
+        self_attentions=draw(st.integers(1, 3)),
+        input_mixing=mixing,
+        feed_forward=draw(st.sampled_from(feed_forwards)),
+        gta=draw(st.sampled_from(["learnable", "fixed"])),
+        norm_affine=draw(st.booleans()),
+        norm_eps=draw(st.sampled_from([1e-6, 1e-5])),
+    )
+
+
+@st.composite
+def transformer(draw: st.DrawFn) -> TransformerParams:
+    """Few blocks."""
+    heads, blocks = draw(st.sampled_from([1, 2, 3])), draw(st.integers(1, 3))
+    return TransformerParams(architecture="transformer", channels=24, heads=heads, blocks=blocks, hidden=20)
+
+
 #: The parameters of each architecture of the registry.
-PARAMS: dict[str, st.SearchStrategy[Any]] = {"akorn": akorn()}
+PARAMS: dict[str, st.SearchStrategy[Any]] = {"akorn": akorn(), "itrsa": itrsa(), "transformer": transformer()}
+#: Those that take steps; the others make one pass, T = 1.
+RECURRENT = [architecture for architecture in MODELS if architecture != "transformer"]
+
+
+def some_steps(architecture: str) -> int:
+    """A number of steps that has a meaning."""
+    return 3 if architecture in RECURRENT else 1
 
 
 @st.composite
@@ -65,6 +113,7 @@ def roll_out(case: Case, steps: int) -> list[State]:
 
 
 every_model = pytest.mark.parametrize("architecture", MODELS)
+every_recurrent_model = pytest.mark.parametrize("architecture", RECURRENT)
 some_cases = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
@@ -73,10 +122,10 @@ def test_every_architecture_has_parameters_to_test() -> None:
 
 
 @every_model
-@given(data=st.data(), steps=st.integers(1, 4))
+@given(data=st.data())
 @some_cases
-def test_states_and_logits_have_their_shape_and_are_finite(architecture: str, data: st.DataObject, steps: int) -> None:
-    case = data.draw(cases(architecture))
+def test_states_and_logits_have_their_shape_and_are_finite(architecture: str, data: st.DataObject) -> None:
+    case, steps = data.draw(cases(architecture)), data.draw(st.integers(1, some_steps(architecture)))
     puzzles, candidates = case.noise.shape[:2]
     states = roll_out(case, steps)
     assert len(states) == steps + 1
@@ -95,7 +144,7 @@ def test_states_and_logits_have_their_shape_and_are_finite(architecture: str, da
 @some_cases
 def test_every_parameter_has_a_gradient(architecture: str, data: st.DataObject) -> None:
     case = data.draw(cases(architecture))
-    case.model(case.questions, case.noise, 3).square().sum().backward()
+    case.model(case.questions, case.noise, some_steps(architecture)).square().sum().backward()
     for name, parameter in case.model.named_parameters():
         assert parameter.grad is not None, name
         assert parameter.grad.isfinite().all(), name
@@ -107,9 +156,9 @@ def test_every_parameter_has_a_gradient(architecture: str, data: st.DataObject) 
 @some_cases
 def test_the_same_noise_gives_the_same_rollout_and_other_noise_another(architecture: str, data: st.DataObject) -> None:
     case = data.draw(cases(architecture))
-    latents = [s.latent for s in roll_out(case, 3)]
-    again = [s.latent for s in roll_out(case, 3)]
-    other = [s.latent for s in roll_out(case._replace(noise=case.noise.flip(-1)), 3)]
+    flipped = case._replace(noise=case.noise.flip(-1))
+    rollouts = (roll_out(c, some_steps(architecture)) for c in (case, case, flipped))
+    latents, again, other = ([state.latent for state in states] for states in rollouts)
     assert all(torch.equal(a, b) for a, b in zip(latents, again, strict=True))
     assert not any(torch.equal(a, b) for a, b in zip(latents, other, strict=True))
 
@@ -119,15 +168,15 @@ def test_the_same_noise_gives_the_same_rollout_and_other_noise_another(architect
 @some_cases
 def test_a_candidate_does_not_depend_on_the_others(architecture: str, data: st.DataObject) -> None:
     case = data.draw(cases(architecture))
-    together = case.model.readout(roll_out(case, 3)[-1])
+    together = case.model.readout(roll_out(case, some_steps(architecture))[-1])
     for p in range(case.noise.shape[0]):
         for k in range(case.noise.shape[1]):
             alone = Case(case.model, case.questions[p : p + 1], case.noise[p : p + 1, k : k + 1])
-            logits = case.model.readout(roll_out(alone, 3)[-1])
+            logits = case.model.readout(roll_out(alone, some_steps(architecture))[-1])
             torch.testing.assert_close(logits[0, 0], together[p, k], rtol=1e-4, atol=1e-5)
 
 
-@every_model
+@every_recurrent_model
 @given(data=st.data(), first=st.integers(1, 3), second=st.integers(1, 3))
 @some_cases
 def test_steps_can_be_continued(architecture: str, data: st.DataObject, first: int, second: int) -> None:
@@ -150,4 +199,58 @@ def test_a_saved_model_is_the_model(architecture: str, data: st.DataObject, tmp_
     grid = next(g for g in [(2, 2), (2, 3), (4, 4)] if g[0] * g[1] == case.questions.shape[1])
     loaded = MODELS[architecture](case.model.params, grid, VOCABULARY, CLASSES)
     loaded.load_state_dict(torch.load(path, weights_only=True))
-    assert torch.equal(loaded(case.questions, case.noise, 2), case.model(case.questions, case.noise, 2))
+    steps = some_steps(architecture)
+    assert torch.equal(loaded(case.questions, case.noise, steps), case.model(case.questions, case.noise, steps))
+
+
+@every_recurrent_model
+@given(data=st.data(), detach_step=st.integers(1, 3))
+@some_cases
+def test_a_truncated_gradient_is_that_of_a_detached_state(
+    architecture: str, data: st.DataObject, detach_step: int
+) -> None:
+    case = data.draw(cases(architecture))
+    condition = case.model.embed(case.questions)
+    start = case.model.initial_state(condition, case.noise)
+    *_, middle = case.model.trajectory(condition, start, detach_step)
+    *_, last = case.model.trajectory(condition, State(middle.latent.detach()), 4 - detach_step)
+    expected = case.model.readout(last)
+    truncated = case.model(case.questions, case.noise, 4, detach_step)
+    assert torch.equal(truncated, expected)
+    parameters = [p for p in case.model.parameters() if p.requires_grad]
+    gradients = [torch.autograd.grad(x.square().sum(), parameters, allow_unused=True) for x in (truncated, expected)]
+    for ours, theirs in zip(*gradients, strict=True):
+        assert torch.equal(ours, theirs)
+
+
+@every_model
+@given(data=st.data())
+@some_cases
+def test_parameters_survive_a_file(architecture: str, data: st.DataObject) -> None:
+    params = data.draw(PARAMS[architecture])
+    assert build(MODELS[architecture].Params, plain(params)) == params
+
+
+@every_model
+@given(data=st.data())
+@some_cases
+def test_weight_decay_spares_no_matrix_of_a_linear_map(architecture: str, data: st.DataObject) -> None:
+    model = data.draw(cases(architecture)).model
+    spared = {id(p) for p in model.undecayed()}
+    maps = {id(m.weight) for m in model.modules() if isinstance(m, torch.nn.Linear)}
+    assert not spared & maps
+    assert len(spared) == len(model.undecayed())
+
+
+@every_model
+@given(data=st.data(), seed=st.integers(0, 2**31))
+@some_cases
+def test_weights_drawn_afresh_do_not_depend_on_those_before(architecture: str, data: st.DataObject, seed: int) -> None:
+    model = data.draw(cases(architecture)).model
+    model.initialise(torch.Generator().manual_seed(seed))
+    first = [p.detach().clone() for p in model.parameters()]
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter += 1
+    model.initialise(torch.Generator().manual_seed(seed))
+    assert all(torch.equal(a, b) for a, b in zip(first, model.parameters(), strict=True))

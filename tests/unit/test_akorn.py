@@ -10,10 +10,10 @@ from torch.autograd import gradcheck
 from torch.utils.flop_counter import FlopCounterMode
 
 from cvoting.models import kernels
-from cvoting.models.akorn import AKOrN, _to_candidates, _to_rows
+from cvoting.models.akorn import AKOrN
 from cvoting.models.akorn_released import WeightsMismatch, load_released, released_name
 from cvoting.models.kuramoto import KuramotoLayer, Oscillators, Readout
-from cvoting.models.layers import GeometricAttention, linear, rotations
+from cvoting.models.layers import GeometricAttention, linear, rotations, to_candidates, to_rows
 from cvoting.params.akorn import AkornParams
 
 GRID = (4, 4)
@@ -122,16 +122,16 @@ def test_energy_t_is_that_of_the_state_before_step_t() -> None:
     start = model.initial_state(condition, normal(2, 3, 16, 16))
     states = list(model.trajectory(condition, start, 3))
     for before, after in zip([start, *states[:-1]], states, strict=True):
-        layer, x = model.layers[0], _to_rows(before.latent)
-        y = layer.attention(x, layer.attention.projections()) + _to_rows(condition.embedding.expand_as(start.latent))
+        layer, x = model.layers[0], to_rows(before.latent)
+        y = layer.attention(x, layer.attention.projections()) + to_rows(condition.embedding.expand_as(start.latent))
         torch.testing.assert_close(after.energy, -(x * y).sum((0, 2)).view(2, 3))
 
 
 def test_states_that_go_out_are_views_of_rows() -> None:
     x = normal(16, 6, 8)
-    candidates = _to_candidates(x, puzzles=2)
+    candidates = to_candidates(x, puzzles=2)
     assert candidates.shape == (2, 3, 16, 8)
-    assert _to_rows(candidates).data_ptr() == x.data_ptr()
+    assert to_rows(candidates).data_ptr() == x.data_ptr()
     assert torch.equal(candidates[1, 2, 5], x[5, 5])
 
 

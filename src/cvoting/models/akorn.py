@@ -13,17 +13,14 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from cvoting.models.base import RecurrentModel, State
-from cvoting.models.kernels import Rows
 from cvoting.models.kuramoto import KuramotoLayer
-from cvoting.models.layers import Linear
+from cvoting.models.layers import Linear, to_candidates, to_rows
 from cvoting.params.akorn import AkornParams
-
-#: The token of a cell that is not given.
-BLANK = 0
+from cvoting.tasks.base import Task
 
 
 class Clues(NamedTuple):
-    """What a rollout is told of its puzzle."""
+    """What a rollout is told of its puzzle, and which cells start at that."""
 
     embedding: Float[Tensor, "puzzles 1 cells channels"]
     given: Bool[Tensor, "puzzles 1 cells"]
@@ -39,21 +36,27 @@ class AKOrN(RecurrentModel[Clues]):
     Args:
         params: sizes and switches.
         grid: rows and columns of the board.
-        vocabulary: tokens of a question; 0 is the blank.
+        vocabulary: tokens of a question.
         classes: classes of a cell's answer.
+        blank: the token of a cell that the question leaves open; 0 in Sudoku.
     """
 
     Params = AkornParams
 
-    def __init__(self, params: AkornParams, grid: tuple[int, int], vocabulary: int, classes: int):
+    def __init__(self, params: AkornParams, grid: tuple[int, int], vocabulary: int, classes: int, blank: int = 0):
         super().__init__()
-        self.params = params
+        self.params, self.blank = params, blank
         self.noise_shape = (grid[0] * grid[1], params.channels)
         self.embedding = nn.Parameter(torch.empty(vocabulary, params.channels))
         self.step_size = nn.Parameter(torch.empty(1))
         layers = nn.ModuleList(KuramotoLayer(params, grid) for _ in range(params.layers))
         self.layers = cast(Sequence[KuramotoLayer], layers)
         self.classifier = Linear(params.channels, classes)
+
+    @classmethod
+    def for_task(cls, params: AkornParams, task: Task) -> "AKOrN":
+        """The model of a task, which also needs to know the task's blank."""
+        return cls(params, task.grid, task.vocabulary, task.classes, task.blank)
 
     def initialise(self, rng: torch.Generator) -> None:
         """As released: embedding from N(0, 1), gamma, then the layers."""
@@ -65,18 +68,21 @@ class AKOrN(RecurrentModel[Clues]):
         self.classifier.initialise(rng)
 
     def embed(self, questions: Int[Tensor, "puzzles cells"]) -> Clues:
-        """The embedding of every cell, not normalised, and whether the cell is given."""
+        """The embedding of every cell, not normalised, and whether the cell is given and starts at it."""
         tokens = questions.long().unsqueeze(1)
-        return Clues(nn.functional.embedding(tokens, self.embedding), tokens != BLANK)
+        given = (
+            tokens != self.blank if self.params.random_cells == "free" else torch.zeros_like(tokens, dtype=torch.bool)
+        )
+        return Clues(nn.functional.embedding(tokens, self.embedding), given)
 
     def initial_state(self, condition: Clues, noise: Float[Tensor, "puzzles candidates cells channels"]) -> State:
-        """Given cells start at their embedding, blanks at the noise; then every oscillator is normalised."""
+        """Given cells start at their embedding, the others at the noise; then every oscillator is normalised."""
         start = torch.where(condition.given.unsqueeze(-1), condition.embedding, noise)
-        return State(_to_candidates(self.layers[0].oscillators.normalise(_to_rows(start)), len(noise)))
+        return State(to_candidates(self.layers[0].oscillators.normalise(to_rows(start)), len(noise)))
 
     def trajectory(self, condition: Clues, state: State, steps: int) -> Iterator[State]:
         """The states of the last layer after step t = 1..steps, each with the energy of the state before it."""
-        x, drive = _to_rows(state.latent), _to_rows(condition.embedding.expand_as(state.latent))
+        x, drive = to_rows(state.latent), to_rows(condition.embedding.expand_as(state.latent))
         for layer in self.layers[:-1]:
             silent = layer.steps(x, drive, self.step_size, steps)
             for x, _ in silent:  # noqa: B007 - the last one is read out
@@ -84,12 +90,17 @@ class AKOrN(RecurrentModel[Clues]):
             drive = layer.readout(x)
         puzzles = len(state.latent)
         for after, energy in self.layers[-1].steps(x, drive, self.step_size, steps):
-            yield State(_to_candidates(after, puzzles), energy.unflatten(0, (puzzles, -1)))
+            yield State(to_candidates(after, puzzles), energy.unflatten(0, (puzzles, -1)))
 
     def readout(self, state: State) -> Float[Tensor, "puzzles candidates cells classes"]:
         """Logits: the last layer's readout, ReLU, linear."""
-        features = self.layers[-1].readout(_to_rows(state.latent))
-        return _to_candidates(self.classifier(features.relu()), len(state.latent))
+        features = self.layers[-1].readout(to_rows(state.latent))
+        return to_candidates(self.classifier(features.relu()), len(state.latent))
+
+    def undecayed(self) -> list[nn.Parameter]:
+        """Frequencies too, which have two axes where every pair has its own."""
+        frequencies = [layer.omega for layer in self.layers if layer.omega is not None and layer.omega.ndim == 2]
+        return [*super().undecayed(), *frequencies]
 
     def flops(self, steps: int) -> int:
         """Floating point operations of one rollout of `steps` steps and its readout.
@@ -101,13 +112,3 @@ class AKOrN(RecurrentModel[Clues]):
         readout = cells * 2 * (self.params.oscillator_dim + 3) * channels**2
         classifier = cells * 2 * channels * self.classifier.out_features
         return len(self.layers) * (steps * step + readout) + classifier
-
-
-def _to_rows(x: Float[Tensor, "puzzles candidates cells channels"]) -> Rows:
-    """One row per candidate, cells first; no copy of what comes from `_to_candidates`."""
-    return x.permute(2, 0, 1, 3).flatten(1, 2).contiguous()
-
-
-def _to_candidates(x: Rows, puzzles: int) -> Float[Tensor, "puzzles candidates cells channels"]:
-    """The axes that the rest of the project uses; a view."""
-    return x.unflatten(1, (puzzles, -1)).permute(1, 2, 0, 3)

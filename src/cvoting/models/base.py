@@ -1,12 +1,16 @@
 """What training and rollouts ask of a model."""
 
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Iterator
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
+
+from cvoting.params.core import ParameterError
+from cvoting.tasks.base import Task
 
 Condition = TypeVar("Condition")
 
@@ -28,10 +32,17 @@ class RecurrentModel(nn.Module, ABC, Generic[Condition]):
 
     #: The parameter class of the network.
     Params: ClassVar[type]
+    #: The network's parameters; their `step_problems` knows what numbers of steps have a meaning.
+    params: Any
     #: Shape of the standard normal noise that one candidate starts from, e.g. (cells, channels).
     noise_shape: tuple[int, ...]
     #: How rollouts start, recorded in checkpoints: "random" means a different state for every candidate.
     initial_state_kind: ClassVar[str] = "random"
+
+    @classmethod
+    def for_task(cls, params: Any, task: Task) -> "RecurrentModel":
+        """The model of a task, with weights yet to be drawn."""
+        return cls(params, task.grid, task.vocabulary, task.classes)
 
     @abstractmethod
     def initialise(self, rng: torch.Generator) -> None:
@@ -53,10 +64,42 @@ class RecurrentModel(nn.Module, ABC, Generic[Condition]):
     def readout(self, state: State) -> Float[Tensor, "puzzles candidates cells classes"]:
         """Logits of each cell's class."""
 
-    def forward(self, questions: Int[Tensor, "puzzles cells"], noise: Any, steps: int) -> Float[Tensor, "..."]:
-        """Logits after `steps` steps: what a training step differentiates."""
+    def forward(
+        self, questions: Int[Tensor, "puzzles cells"], noise: Any, steps: int, detach_step: int | None = None
+    ) -> Float[Tensor, "..."]:
+        """Logits after `steps` steps: what a training step differentiates.
+
+        With gradient truncation z_t at t = detach_step is a constant: no gradient flows through the steps before, and
+        nothing of them is kept.  The input is embedded once, for all steps; its gradient is that of the steps after.
+        Source: the paper's experimental details.
+
+        Args:
+            questions: tokens.
+            noise: what `initial_state` takes.
+            steps: T.
+            detach_step: from 1 to steps - 1; None for no truncation.
+
+        Raises:
+            ParameterError: for steps that the model cannot make, or cannot be cut at.
+        """
+        if problems := self.params.step_problems(steps, detach_step):
+            raise ParameterError(problems)
         condition = self.embed(questions)
-        start = self.initial_state(condition, noise)
-        for state in self.trajectory(condition, start, steps):  # noqa: B007 - the last one is read out
-            pass
-        return self.readout(state)
+        state = self.initial_state(condition, noise)
+        if detach_step is not None:
+            with torch.no_grad():
+                state = _last(self.trajectory(condition, state, detach_step))
+        return self.readout(_last(self.trajectory(condition, state, steps - (detach_step or 0))))
+
+    def undecayed(self) -> list[nn.Parameter]:
+        """Parameters that weight decay would spoil: all but the matrices of linear maps and embeddings.
+
+        Those are the ones of two axes; norms and biases have one, the 2x2 matrices of GTA four.
+        """
+        return [p for p in self.parameters() if p.ndim != 2]
+
+
+def _last(states: Iterator[State]) -> State:
+    """The last of some states; the others are not kept."""
+    (state,) = deque(states, maxlen=1)
+    return state

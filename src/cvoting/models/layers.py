@@ -21,6 +21,16 @@ from torch.nn import functional
 from cvoting.models.kernels import Rows, Table, attend, multiply_pairs
 
 
+def to_rows(x: Float[Tensor, "puzzles candidates cells channels"]) -> Rows:
+    """One row per candidate, cells first; no copy of what comes from `to_candidates`."""
+    return x.permute(2, 0, 1, 3).flatten(1, 2).contiguous()
+
+
+def to_candidates(x: Rows, puzzles: int) -> Float[Tensor, "puzzles candidates cells channels"]:
+    """The axes that the rest of the project uses; a view."""
+    return x.unflatten(1, (puzzles, -1)).permute(1, 2, 0, 3)
+
+
 def linear(
     x: Float[Tensor, "cells rows inputs"],
     weight: Float[Tensor, "outputs inputs"],
@@ -55,6 +65,31 @@ class Linear(nn.Linear):
         return linear(input, self.weight, self.bias)
 
 
+class LinearMap(Linear):
+    """W [x; z] + b, a linear map of input and state side by side, in two parts: W = [W_x, W_z].
+
+    Args:
+        channels: C, of x, of z, and of the result.
+        bias: whether there is a b.
+    """
+
+    def __init__(self, channels: int, bias: bool):
+        super().__init__(2 * channels, channels, bias)
+
+    def of_input(self, x: Rows) -> Rows:
+        """W_x x + b."""
+        return linear(x, self.weight[:, : self.out_features], self.bias)
+
+    def of_state(self, z: Rows) -> Rows:
+        """W_z z."""
+        return linear(z, self.weight[:, self.out_features :])
+
+
+def linear_flops(*modules: nn.Module) -> int:
+    """Floating point operations per cell of every linear map in some modules, 2 per multiply-add."""
+    return sum(2 * part.weight.numel() for m in modules for part in m.modules() if isinstance(part, nn.Linear))
+
+
 def rotations(grid: tuple[int, int], pairs: int) -> Float[Tensor, "cells pairs 2 2"]:
     """The initial matrices of GTA: rotations by a coordinate of the cell times a frequency.
 
@@ -66,6 +101,14 @@ def rotations(grid: tuple[int, int], pairs: int) -> Float[Tensor, "cells pairs 2
     coordinates = torch.cartesian_prod(*(torch.arange(float(size)) for size in grid))
     angle = (frequencies[:, None] * coordinates[:, None, :]).flatten(1)[:, :pairs]
     return torch.stack([angle.cos(), -angle.sin(), angle.sin(), angle.cos()], -1).unflatten(-1, (2, 2))
+
+
+def tables(matrices: Float[Tensor, "cells head_pairs 2 2"], heads: int) -> tuple[Table, Table]:
+    """The a and b of M z = a z + b conj(z), the same for every head: what `multiply_pairs` takes."""
+    (m00, m01), (m10, m11) = (row.unbind(-1) for row in matrices.unbind(-2))
+    a = torch.complex(m00 + m11, m10 - m01) / 2
+    b = torch.complex(m00 - m11, m10 + m01) / 2
+    return a.repeat(1, heads).unsqueeze(1), b.repeat(1, heads).unsqueeze(1)
 
 
 class Projection(NamedTuple):
@@ -118,14 +161,7 @@ class GeometricAttention(nn.Module):
         scale = math.log2(math.e) / math.sqrt(by_head[0])
         matrices = (self.mat_q * scale, self.mat_k, self.mat_v, self.mat_o)
         every = zip([*weights, out], [*biases, self.out.bias], matrices, strict=True)
-        return [Projection(weight, bias, *self._tables(m)) for weight, bias, m in every]
-
-    def _tables(self, matrices: Float[Tensor, "cells head_pairs 2 2"]) -> tuple[Table, Table]:
-        """The a and b of M z = a z + b conj(z), for every head."""
-        (m00, m01), (m10, m11) = (row.unbind(-1) for row in matrices.unbind(-2))
-        a = torch.complex(m00 + m11, m10 - m01) / 2
-        b = torch.complex(m00 - m11, m10 + m01) / 2
-        return a.repeat(1, self.heads).unsqueeze(1), b.repeat(1, self.heads).unsqueeze(1)
+        return [Projection(weight, bias, *tables(m, self.heads)) for weight, bias, m in every]
 
     def forward(self, x: Rows, projections: list[Projection]) -> Rows:
         """Attention among the cells of each row.

@@ -34,11 +34,22 @@ class Task(Protocol):
         """The token of class 0."""
 
     @property
+    def blank(self) -> int:
+        """The token of a cell that a question leaves open."""
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """By what answers are right or wrong; `board`, every position to predict right, is always one of them."""
+
+    @property
     def symmetry_groups(self) -> tuple[str, ...]:
         """The names `random_symmetries` knows."""
 
     def positions_to_predict(self, questions: UInt8[np.ndarray, "*batch cells"]) -> Bool[np.ndarray, "*batch cells"]:
         """The cells whose answer is asked for: the set L of the paper (Section 4)."""
+
+    def consistent(self, questions: UInt8[np.ndarray, "*batch cells"]) -> Bool[np.ndarray, "*batch"]:
+        """Whether a question breaks no rule by itself."""
 
     def valid(self, answers: UInt8[np.ndarray, "*batch cells"]) -> Bool[np.ndarray, "*batch"]:
         """Whether an answer satisfies the task's constraints by itself."""
@@ -48,6 +59,14 @@ class Task(Protocol):
     ) -> Bool[np.ndarray, "*batch"]:
         """Whether an answer keeps every given of its question."""
 
+    def judge(
+        self,
+        answers: UInt8[np.ndarray, "*batch cells"],
+        questions: UInt8[np.ndarray, "*batch cells"],
+        labels: UInt8[np.ndarray, "*batch cells"],
+    ) -> dict[str, Bool[np.ndarray, "*batch"]]:
+        """By each of `metrics` whether answers are right."""
+
     def parse(self, text: str) -> UInt8[np.ndarray, "cells"]:
         """Tokens from one character per cell."""
 
@@ -56,5 +75,5 @@ class Task(Protocol):
 
     def random_symmetries(
         self, count: int, group: str, rng: np.random.Generator
-    ) -> tuple[Int[np.ndarray, "count cells"], UInt8[np.ndarray, "count vocabulary"]]:
+    ) -> tuple[Int[np.ndarray, "count cells"], UInt8[np.ndarray, "count tokens"]]:
         """Cell permutations and token relabellings that keep puzzles valid: `tokens[board[cells]]`."""

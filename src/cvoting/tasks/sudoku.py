@@ -24,6 +24,10 @@ class Sudoku:
 
     #: An answer's token is its class plus this.
     first_answer_token: ClassVar[int] = 1
+    #: The token of a cell that the question leaves open.
+    blank: ClassVar[int] = BLANK
+    #: What `judge` says of answers.
+    metrics: ClassVar[tuple[str, ...]] = ("board", "all_cells")
     #: What `random_symmetries` draws from, smallest group first.
     symmetry_groups: ClassVar[tuple[str, ...]] = ("none", "digits", "shuffles")
 
@@ -87,6 +91,21 @@ class Sudoku:
         """Whether an answer keeps every given of its question."""
         kept = (answers == questions) | self.positions_to_predict(questions)
         return np.asarray(kept.all(axis=-1))
+
+    def judge(
+        self,
+        answers: UInt8[np.ndarray, "*batch cells"],
+        questions: UInt8[np.ndarray, "*batch cells"],
+        labels: UInt8[np.ndarray, "*batch cells"],
+    ) -> dict[str, Bool[np.ndarray, "*batch"]]:
+        """Whether every position to predict is right (`board`, the paper's metric), and whether every cell (HRM's).
+
+        Args:
+            answers, questions, labels: tokens, one row per answer.
+        """
+        right = answers == labels
+        board = (right | ~self.positions_to_predict(questions)).all(axis=-1)
+        return {"board": np.asarray(board), "all_cells": np.asarray(right.all(axis=-1))}
 
     def parse(self, text: str) -> UInt8[np.ndarray, "cells"]:
         """The tokens of a board written as one character per cell: '0' or '.' blank, then 1..9, A..G.

@@ -12,6 +12,7 @@ from torch import nn
 from cvoting.data.puzzles import Puzzles
 from cvoting.errors import CvotingError
 from cvoting.models.base import RecurrentModel
+from cvoting.params.core import ParameterError
 from cvoting.params.training import TrainingParams
 from cvoting.progress import Progress
 from cvoting.seeding import generator
@@ -24,7 +25,7 @@ from cvoting.training.state import TrainingState
 
 
 class TrainingDiverged(CvotingError):
-    """The loss or its gradient is no longer a number."""
+    """The loss, its gradient or a weight is no longer a number."""
 
 
 @dataclass(frozen=True)
@@ -63,8 +64,12 @@ def train(
         label: names the run in progress lines.
 
     Raises:
-        TrainingDiverged: when the loss or its gradient is not finite; the last good state stays in `resume`.
+        ParameterError: for an augmentation that the task does not know.
+        TrainingDiverged: when the loss, its gradient or a weight is not finite; the last good state stays in `resume`.
     """
+    if params.augmentation not in task.symmetry_groups:
+        groups = ", ".join(task.symmetry_groups)
+        raise ParameterError([f"training.augmentation = {params.augmentation!r}: expected one of {groups}"])
     state = _start(model.to(device), params, seed, resume)
     held_out = [b.to(device) for b in validation_batches(task, validation, params.batch, model.noise_shape, seed)]
     progress = Progress(label, params.updates, done=state.update, unit="updates")
@@ -79,6 +84,8 @@ def train(
             state.log.append(row)
             note = f"loss {row['loss']:.3f}, validation: board accuracy {100 * row['validation_board']:.1f} %"
         if state.update % params.checkpoint_every == 0 or state.update == params.updates:
+            if not state.is_finite():
+                raise _diverged(state.update, "a weight is not finite", resume)
             state.save(resume)
         progress.step(note=note)
     return Trained(model, state.average, state.log)
@@ -89,7 +96,7 @@ def _start(model: RecurrentModel, params: TrainingParams, seed: int, resume: Pat
     torch_seed = int(generator("weights", seed).integers(2**63))
     model.initialise(torch.Generator().manual_seed(torch_seed))
     average = copy.deepcopy(model).requires_grad_(False)
-    state = TrainingState(model, average, make_optimizer(model.parameters(), params.optimizer))
+    state = TrainingState(model, average, make_optimizer(model, params.optimizer))
     if resume.exists():
         state.load(resume)
     return state
@@ -99,23 +106,27 @@ def _update(state: TrainingState, batch: Batch, params: TrainingParams, resume: 
     """One optimiser update; returns what the log says about it."""
     model = state.model.train()
     positions = batch.to_predict if params.loss_positions == "predict" else torch.ones_like(batch.to_predict)
-    logits = model(batch.questions, batch.noise, params.T_train)[:, 0]
+    logits = model(batch.questions, batch.noise, params.T_train, params.detach_step)[:, 0]
     loss = masked_cross_entropy(logits, batch.targets, positions)
     state.optimizer.zero_grad(set_to_none=True)
     loss.backward()
     norm = nn.utils.clip_grad_norm_(model.parameters(), math.inf if params.clip is None else params.clip)
     if not (torch.isfinite(loss) and torch.isfinite(norm)):
-        kept = f"the state after an earlier update is kept in {resume}" if resume.exists() else "no state was saved yet"
-        raise TrainingDiverged(
-            f"update {state.update + 1}: loss {loss.item()}, gradient norm {norm.item()}, expected finite numbers; "
-            f"{kept}; lower training.optimizer.lr or training.clip, or lengthen the warm-up"
-        )
+        raise _diverged(state.update + 1, f"loss {loss.item()}, gradient norm {norm.item()}", resume)
     rate = learning_rate(state.update, params.optimizer)
     set_learning_rate(state.optimizer, rate)
     state.optimizer.step()
     update_average(state.average, model, state.update, params.ema)
     state.update += 1
     return {"loss": loss.item(), "gradient_norm": norm.item(), "learning_rate": rate}
+
+
+def _diverged(update: int, found: str, resume: Path) -> TrainingDiverged:
+    kept = f"the state after an earlier update is kept in {resume}" if resume.exists() else "no state was saved yet"
+    return TrainingDiverged(
+        f"update {update}: {found}, expected finite numbers; {kept}; lower training.optimizer.lr or training.clip, or "
+        "lengthen the warm-up"
+    )
 
 
 @torch.inference_mode()

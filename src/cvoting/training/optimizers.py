@@ -1,19 +1,23 @@
 """Optimisers and the learning rate."""
 
-from collections.abc import Iterable
+from typing import Any
 
 import torch
-from torch import nn
 
+from cvoting.models.base import RecurrentModel
 from cvoting.params.training import OptimizerParams
 
 OPTIMIZERS: dict[str, type[torch.optim.Adam]] = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}
 
 
-def make_optimizer(parameters: Iterable[nn.Parameter], params: OptimizerParams) -> torch.optim.Optimizer:
+def make_optimizer(model: RecurrentModel, params: OptimizerParams) -> torch.optim.Optimizer:
     """The optimiser of a training run; its learning rate is set by `set_learning_rate` before each update."""
+    spared = model.undecayed()
+    others = [p for p in model.parameters() if p not in set(spared)]
+    decay = params.weight_decay if params.decayed == "all" else 0.0
+    groups: list[dict[str, Any]] = [{"params": others}, {"params": spared, "weight_decay": decay}]
     kind = OPTIMIZERS[params.name]
-    return kind(parameters, lr=params.lr, betas=params.betas, weight_decay=params.weight_decay)
+    return kind(groups, lr=params.lr, betas=params.betas, weight_decay=params.weight_decay)
 
 
 def learning_rate(update: int, params: OptimizerParams) -> float:

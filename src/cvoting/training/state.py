@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from cvoting.checkpoint import CheckpointError, load_tensors, save_tensors
+from cvoting.checkpoint import CheckpointError, load_tensors, mismatch, save_tensors
 from cvoting.models.base import RecurrentModel
 
 
@@ -43,6 +43,11 @@ class TrainingState:
         self.window.clear()
         return {"update": self.update, **means}
 
+    def is_finite(self) -> bool:
+        """Whether every weight is a number, also those of the average."""
+        weights = (*self.model.parameters(), *self.average.parameters())
+        return all(bool(torch.isfinite(weight).all()) for weight in weights)
+
     def save(self, path: Path) -> None:
         """Write the state atomically: the file is always that of a whole update."""
         tensors = {f"model/{k}": v for k, v in self.model.state_dict().items()}
@@ -59,17 +64,20 @@ class TrainingState:
         """
         tensors, about = load_tensors(path)
         moments: dict[int, dict[str, Tensor]] = {}
-        for name in [n for n in tensors if n.startswith("optimizer/")]:
-            _, index, key = name.split("/")
-            moments.setdefault(int(index), {})[key] = tensors[name]
         try:
+            for name in [n for n in tensors if n.startswith("optimizer/")]:
+                _, index, key = name.split("/")
+                moments.setdefault(int(index), {})[key] = tensors[name]
             self.model.load_state_dict(_group(tensors, "model"))
             self.average.load_state_dict(_group(tensors, "average"))
             groups = self.optimizer.state_dict()["param_groups"]
             self.optimizer.load_state_dict({"state": moments, "param_groups": groups})
-        except (RuntimeError, ValueError) as error:
-            raise CheckpointError(f"{path}: the state of another training ({error}): delete it") from error
-        self.update, self.log, self.window = about["update"], about["log"], about["window"]
+            self.update, self.log, self.window = about["update"], about["log"], about["window"]
+        except (RuntimeError, ValueError, KeyError) as error:
+            problem = mismatch(error) if isinstance(error, RuntimeError) else "it is no state of a training"
+            raise CheckpointError(
+                f"{path}: the state of another training ({problem}): delete it, and the training starts anew"
+            ) from error
 
 
 def _group(tensors: dict[str, Tensor], group: str) -> dict[str, Tensor]:

@@ -10,14 +10,23 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from cvoting.errors import CvotingError
+from cvoting.command_inputs import choose, make_model, make_task, read_puzzles, read_recipe
+from cvoting.errors import CvotingError, message
 
 
 def fetch(args: argparse.Namespace) -> None:
-    """Bring a source file from a mirror."""
-    from cvoting.data import sources
+    """Bring a source file from a mirror or its address."""
+    from cvoting.data.download import fetch
+    from cvoting.data.sources import source_file
 
-    sources.fetch(sources.source_file(args.name), args.mirror, args.out)
+    fetch(source_file(args.name).accepting(args.sha256), args.mirror, args.out)
+
+
+def sources(args: argparse.Namespace) -> None:
+    """Write the cards of the source files into the page about data, or check that they are up to date."""
+    from cvoting.data.source_cards import update
+
+    update(args.file, args.check)
 
 
 def data(args: argparse.Namespace) -> None:
@@ -27,12 +36,37 @@ def data(args: argparse.Namespace) -> None:
     from cvoting.params.datasets import DatasetParams
     from cvoting.run_record import record_run
 
-    name = args.recipe["dataset"]
+    name = str(args.recipe["dataset"])
     params = build(DatasetParams, {k: v for k, v in args.recipe.items() if k != "dataset"}, f"datasets.{name}")
     with record_run(args.out / name, recipe=args.recipe):
         splits = SOURCES[params.source.kind](name, params.task, params.source, args.raw)
         for split, puzzles in splits.items():
             puzzles.save(args.out / f"{split}.npz")
+
+
+def audit(args: argparse.Namespace) -> None:
+    """Audit sets of puzzles: sound puzzles, duplicates, overlap; exit status 1 when there are defects."""
+    from contextlib import nullcontext
+
+    from cvoting.data.audit import audit
+    from cvoting.data.audit_files import read_sets
+    from cvoting.data.audit_registry import AUDITORS
+    from cvoting.data.audit_report import text, write_csv, write_json
+    from cvoting.run_record import record_run
+
+    task = make_task(args.task)
+    auditor = choose("task with an audit", task.name, AUDITORS)(task)
+    sets, refused = read_sets(args.files, task)
+    against, also_refused = read_sets(args.against, task)
+    with record_run(args.json, task=args.task) if args.json else nullcontext():
+        found = audit(auditor, sets, against, refused | also_refused)
+        print(text(found, args.strict), flush=True)
+        if args.csv:
+            write_csv(found, args.csv)
+        if args.json:
+            write_json(found, args.json, args.strict)
+        if defects := found.defects(args.strict):
+            raise CvotingError("\n  ".join(["defects, of which the report says more:", *defects]))
 
 
 def train(args: argparse.Namespace) -> None:
@@ -76,9 +110,9 @@ def rollouts(args: argparse.Namespace) -> None:
     recipe, checkpoint = args.recipe, Checkpoint.load(args.checkpoint)
     about = checkpoint.about
     task, model = make_task(about["task"]), make_model(about["network"], about["task"])
-    checkpoint.load_into(model)
-    puzzles = read_puzzles(args.puzzles, task)
     plan = build(RolloutPlan, recipe["plan"], "plan")
+    checkpoint.load_into(model, plan.weights)
+    puzzles = read_puzzles(args.puzzles, task)
     header = BankHeader(
         run=about["run"],
         model=about["model"],
@@ -124,25 +158,27 @@ def figure(args: argparse.Namespace) -> None:
 
 def schema(args: argparse.Namespace) -> None:
     """Write the schema of params.yaml, or check that it is up to date."""
+    from cvoting.atomic import atomic_path
     from cvoting.params.schema import study_schema
 
     text = study_schema()
     if not args.check:
-        args.file.write_text(text)
-    elif args.file.read_text() != text:
+        with atomic_path(args.file) as temporary:
+            temporary.write_text(text)
+    elif args.file.read_bytes() != text.encode():
         raise CvotingError(f"{args.file} is not that of the classes in cvoting.params: run `python -m cvoting schema`")
 
 
 def recipe(args: argparse.Namespace) -> None:
     """Print the recipe of a job of a study."""
-    import yaml
-
     from cvoting import recipes
     from cvoting.params.core import build
+    from cvoting.params.reading import read_parameters
     from cvoting.params.study import Study
 
     stages = {
         "data": (),
+        "audit": (),
         "train": ("training seed",),
         "rollouts": ("inference seed", "shard"),
         "voting": (),
@@ -151,69 +187,10 @@ def recipe(args: argparse.Namespace) -> None:
     wanted = choose("stage", args.stage, stages)
     if len(args.numbers) != len(wanted):
         raise CvotingError(f"{args.stage} {args.numbers}: expected {', '.join(wanted) or 'no number'} after the name")
-    study = build(Study, yaml.safe_load(args.params.read_text()))
-    blocks = {"data": study.datasets, "train": study.runs, "figure": list(study.figures)}
+    study = build(Study, read_parameters(args.params))
+    blocks = {"data": study.datasets, "audit": study.datasets, "train": study.runs, "figure": list(study.figures)}
     choose(args.stage, args.name, dict.fromkeys(blocks.get(args.stage, study.banks)))
     print(getattr(recipes, args.stage)(study, args.name, *args.numbers))
-
-
-def choose(what: str, name: str, choices: dict[str, Any]) -> Any:
-    """An entry of a registry.
-
-    Raises:
-        CvotingError: with the choices, for an unknown name.
-    """
-    if name not in choices:
-        raise CvotingError(f"unknown {what} {name!r}: expected one of {', '.join(choices)}")
-    return choices[name]
-
-
-def make_task(block: dict[str, Any]) -> Any:
-    """The task of a parameter block."""
-    from cvoting.params.core import build
-    from cvoting.tasks.registry import TASKS
-
-    return build(choose("task", block["name"], TASKS), block, "task")
-
-
-def make_model(network: dict[str, Any], task: dict[str, Any]) -> Any:
-    """The untrained model of a parameter block, sized for a task."""
-    from cvoting.models.registry import MODELS
-    from cvoting.params.core import build
-
-    model, sized = choose("model", network["architecture"], MODELS), make_task(task)
-    return model(build(model.Params, network, "network"), sized.grid, sized.vocabulary, sized.classes)
-
-
-def read_puzzles(path: Path, task: Any) -> Any:
-    """The puzzles of a file.
-
-    Raises:
-        DataError: when they are not of the task.
-    """
-    from cvoting.data.puzzles import DataError, Puzzles
-
-    puzzles = Puzzles.load(path)
-    cells = puzzles.questions.shape[1]
-    if cells != task.cells:
-        raise DataError(f"{path}: puzzles of {cells} cells, expected the {task.cells} of {task}")
-    return puzzles
-
-
-class Recipe(dict[str, Any]):
-    """A job's parameters; a missing one is the user's mistake."""
-
-    def __missing__(self, name: str) -> Any:
-        raise CvotingError(f"the recipe has no {name!r}, only {', '.join(self) or 'nothing'}: see `cvoting recipe`")
-
-
-def read_recipe(text: str) -> Recipe:
-    """A recipe from JSON text, or from a JSON file where the text is a file's name."""
-    try:
-        content = text if text.lstrip().startswith("{") else Path(text).read_text()
-        return json.loads(content, object_hook=Recipe)
-    except (OSError, json.JSONDecodeError) as error:
-        raise argparse.ArgumentTypeError(f"expected JSON or the name of a JSON file: {error}") from error
 
 
 def parser() -> argparse.ArgumentParser:
@@ -232,7 +209,18 @@ def parser() -> argparse.ArgumentParser:
 
     sub = verb(fetch, "name", out=Path)
     sub.add_argument("--mirror", type=Path, nargs="*", default=[], help="folders searched first")
+    sub.add_argument("--sha256", help="checksum of a re-exported file that you trust in place of ours")
+    sub = verb(sources)
+    sub.add_argument("--file", type=Path, default=Path("docs/data.md"))
+    sub.add_argument("--check", action="store_true", help="fail when the file is not up to date")
     verb(data, "recipe", raw=Path, out=Path)
+    sub = verb(audit)
+    sub.add_argument("files", type=Path, nargs="+", metavar="FILE", help="built sets (.npz) or published CSV files")
+    sub.add_argument("--against", type=Path, nargs="*", default=[], help="sets to compare with, not audited themselves")
+    sub.add_argument("--task", type=read_recipe, default='{"name": "sudoku", "box": [3, 3]}', help="a task's block")
+    sub.add_argument("--strict", action="store_true", help="equality up to symmetry is a defect")
+    sub.add_argument("--csv", type=Path, help="write a table with one row per set")
+    sub.add_argument("--json", type=Path, help="write everything")
     resumable = {"partial": Path, "code": str, "threads": int}
     verb(train, "recipe", train=Path, validation=Path, out=Path, log=Path, **resumable)
     verb(rollouts, "recipe", checkpoint=Path, puzzles=Path, out=Path, **resumable)
@@ -248,13 +236,15 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main() -> int:
-    """Run a verb; a problem with the input, or with a file, is one message and exit status 1."""
+    """Run a verb; a problem with input, files or the machine is one message and exit status 1, Ctrl-C 130."""
     args = parser().parse_args()
     try:
         args.run(args)
-    except (CvotingError, OSError) as error:
-        print(f"cvoting {args.verb}: {error}", file=sys.stderr)
-        return 1
+    except (Exception, KeyboardInterrupt) as error:
+        if (text := message(error)) is None:
+            raise
+        print(f"cvoting {args.verb}: {text}", file=sys.stderr)
+        return 130 if isinstance(error, KeyboardInterrupt) else 1
     return 0
 
 

@@ -22,8 +22,8 @@ from cvoting.errors import CvotingError
 FORMAT = 1
 
 
-class BankFileError(CvotingError):
-    """A file that is not a readable bank."""
+class BankFileError(CvotingError, ValueError):
+    """A file that is not a readable bank, or a bank that cannot be written."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Bank:
         scores: per name, larger is better: confidence, negative_entropy, log_probability, and confidence_at_<t> for
             each temperature that was asked for; latent_residual and logit_residual (minus the change); where the model
             has an energy, energy_last and energy_sum (minus the energy).
-        correct: per metric of `metrics.METRICS`, whether the candidate's answer is right.
+        correct: per metric of the task, whether the candidate's answer is right.
         cell_accuracy: share of the positions to predict that are right.
     """
 
@@ -83,7 +83,8 @@ def write_banks(path: str | Path, parts: Iterable[Bank]) -> None:
     """Write parts, in order, as one bank; each part becomes one row group.
 
     Raises:
-        ValueError: when there is no part, or the parts have different headers or scores.
+        BankFileError: when there is no part.
+        ValueError: when the parts have different headers or scores.
     """
     with atomic_path(path) as temporary:
         writer = None
@@ -99,7 +100,9 @@ def write_banks(path: str | Path, parts: Iterable[Bank]) -> None:
             if writer is not None:
                 writer.close()
         if writer is None:
-            raise ValueError(f"{path}: a bank of no puzzles")
+            raise BankFileError(
+                f"{path}: a bank of no puzzles, expected at least one: give more puzzles, or ask for fewer shards"
+            )
 
 
 def read_banks(path: str | Path) -> Iterator[Bank]:
@@ -112,12 +115,22 @@ def read_banks(path: str | Path) -> Iterator[Bank]:
         with pq.ParquetFile(path, page_checksum_verification=True) as file:
             about = json.loads((file.schema_arrow.metadata or {}).get(b"cvoting", b"{}"))
             if about.get("format") != FORMAT:
-                raise BankFileError(f"{path}: bank format {about.get('format')!r}, expected {FORMAT}: make it again")
+                raise BankFileError(
+                    f"{path}: bank format {about.get('format')!r}, expected {FORMAT}: it holds no rollouts, or "
+                    "those of another version of cvoting: make it again"
+                )
             for group in range(file.num_row_groups):
                 yield _from_table(file.read_row_group(group), BankHeader(**about["header"]))
+    except BankFileError:
+        raise
+    except (FileNotFoundError, PermissionError) as error:
+        reason = "no such file" if isinstance(error, FileNotFoundError) else "no permission"
+        raise BankFileError(f"{path}: not a readable bank ({reason}): roll out this shard first") from error
     # Pages carry checksums; damage in the footer surfaces in whatever reads it first.
     except (pa.ArrowException, OSError, ValueError, LookupError, TypeError, AttributeError) as error:
-        raise BankFileError(f"{path}: not a readable bank ({error}): delete it and make it again") from error
+        raise BankFileError(
+            f"{path}: not a readable bank (damaged or of another kind): delete it and make it again"
+        ) from error
 
 
 def concatenate(parts: Iterable[Bank]) -> Bank:

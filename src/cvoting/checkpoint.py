@@ -7,13 +7,15 @@ from pathlib import Path
 from typing import Any, Literal
 
 from safetensors import SafetensorError
-from safetensors.torch import load, save_file
+from safetensors.torch import load, save
 from torch import Tensor, nn
 
 from cvoting.atomic import atomic_path
 from cvoting.errors import CvotingError
 
 FORMAT = 1
+#: What `about` says at least.
+ABOUT = ("run", "model", "task", "network", "training_seed")
 
 
 class CheckpointError(CvotingError):
@@ -49,7 +51,15 @@ class Checkpoint:
         tensors, about = load_tensors(path)
         found = about.pop("format", None)
         if found != FORMAT:
-            raise CheckpointError(f"{path}: checkpoint format {found!r}, expected {FORMAT}: train it again")
+            raise CheckpointError(
+                f"{path}: checkpoint format {found!r}, expected {FORMAT}: it is not a trained model, or one of another "
+                "version of cvoting: train it again"
+            )
+        missing = [name for name in ABOUT if name not in about]
+        strangers = sorted(name for name in tensors if not name.startswith(("average/", "raw/")))
+        if missing or strangers:
+            what = f"without its {', '.join(missing)}" if missing else f"with the unknown weights {strangers[0]!r}"
+            raise CheckpointError(f"{path}: a checkpoint {what}: it was not written by cvoting; train it again")
         groups: dict[str, dict[str, Tensor]] = {"average": {}, "raw": {}}
         for name, tensor in tensors.items():
             group, _, key = name.partition("/")
@@ -66,16 +76,24 @@ class Checkpoint:
             model.load_state_dict(self.average if weights == "average" else self.raw)
         except RuntimeError as error:
             raise CheckpointError(
-                f"the checkpoint of run {self.about.get('run')!r} is of another model: {error}"
+                f"the checkpoint of run {self.about['run']!r} is of another model or version: {mismatch(error)}; "
+                "train it again"
             ) from error
+
+
+def mismatch(error: RuntimeError) -> str:
+    """The first difference that torch found between some weights and a model, and how many more there are."""
+    first, *more = str(error).splitlines()[1:] or [str(error)]
+    return first.strip().rstrip(".") + (f" (and {len(more)} more differences)" if more else "")
 
 
 def save_tensors(path: str | Path, tensors: Mapping[str, Tensor], about: Mapping[str, Any]) -> None:
     """Write named tensors and a JSON-able description atomically."""
     # One metadata key: safetensors writes several in an order that changes from run to run.
     metadata = {"cvoting": json.dumps(about)}
+    content = save({k: v.detach().cpu().contiguous() for k, v in tensors.items()}, metadata)
     with atomic_path(path) as temporary:
-        save_file({k: v.detach().cpu().contiguous() for k, v in tensors.items()}, temporary, metadata)
+        temporary.write_bytes(content)
 
 
 def load_tensors(path: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
@@ -87,7 +105,14 @@ def load_tensors(path: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     try:
         # One read: another process may put a newer file in place at any moment.
         content = Path(path).read_bytes()
+    except OSError as error:
+        raise CheckpointError(f"{path}: not a readable checkpoint ({error.strerror}): train it first") from error
+    try:
+        tensors = load(content)
         header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
-        return load(content), json.loads(header.get("__metadata__", {}).get("cvoting", "{}"))
-    except (SafetensorError, OSError, ValueError) as error:
-        raise CheckpointError(f"{path}: not a readable checkpoint ({error}): delete it and make it again") from error
+        return tensors, json.loads(header.get("__metadata__", {}).get("cvoting", "{}"))
+    except (SafetensorError, ValueError) as error:
+        raise CheckpointError(
+            f"{path}: not a readable checkpoint ({len(content):,} bytes, damaged or of another kind): "
+            "delete it and make it again"
+        ) from error

@@ -14,8 +14,10 @@ def choose_device(threads: int) -> torch.device:
     The environment variable CVOTING_DEVICE (cuda, mps, cpu) overrides the choice.
 
     Raises:
-        CvotingError: when that device is not here.
+        CvotingError: when that device is not here, or there are no threads.
     """
+    if threads < 1:
+        raise CvotingError(f"--threads {threads}: expected at least 1")
     found = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
     named = os.environ.get("CVOTING_DEVICE", found)
     if named not in ("cpu", found):

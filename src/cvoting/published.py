@@ -22,9 +22,12 @@ def read_published(path: Path) -> pd.DataFrame:
     """The published numbers.
 
     Raises:
-        PublishedError: when columns are missing, an id comes twice or a number has no source.
+        PublishedError: when the file is no table, columns are missing, an id comes twice or a number has no source.
     """
-    table = pd.read_csv(path, dtype={"K": "Int64", "n": "Int64"})
+    try:
+        table = pd.read_csv(path, dtype={"K": "Int64", "n": "Int64"})
+    except ValueError as error:
+        raise PublishedError(f"{path}: not a table of published numbers: restore it with git") from error
     if tuple(table.columns) != COLUMNS:
         raise PublishedError(f"{path}: columns {', '.join(table.columns)}: expected {', '.join(COLUMNS)}")
     if table["id"].duplicated().any():

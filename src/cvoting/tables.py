@@ -11,11 +11,13 @@ import numpy as np
 import pandas as pd
 
 from cvoting.atomic import atomic_path
-from cvoting.metrics import METRICS
+from cvoting.errors import CvotingError
+from cvoting.metrics import CELL_ACCURACY
+from cvoting.params.core import ParameterError
 from cvoting.params.voting import VotingParams
 from cvoting.pools import ALL, Pool, pools
 from cvoting.statistics import ROUNDING, percentile_interval, two_sided_p, wilson
-from cvoting.tally import ESTIMATORS, OUTCOMES, Tally, tally
+from cvoting.tally import ESTIMATORS, Tally, tally
 from cvoting.tasks.base import Task
 from cvoting.voting import VOTES, Highest, Reference
 
@@ -31,6 +33,10 @@ PAIRED_COLUMNS = (*ABOUT, "against", *WHICH, "difference", *INTERVAL, "p", "bett
 Row = dict[str, object]
 
 
+class TableError(CvotingError):
+    """A file that is not a whole voting table."""
+
+
 def write_voting(
     shards: Sequence[Path], params: VotingParams, task: Task, study: str, out: Path, paired_out: Path
 ) -> None:
@@ -44,8 +50,12 @@ def write_voting(
         out, paired_out: the two CSV files.
 
     Raises:
+        ParameterError: for an unknown vote.
         TallyError: when the files cannot be counted together.
     """
+    unknown = [f"voting.votes = {v!r}: expected one of {', '.join(VOTES)}" for v in params.votes if v not in VOTES]
+    if unknown:
+        raise ParameterError(unknown)
     voting, paired = voting_tables(tally(shards, params, task), params, study)
     write_csv(voting, out)
     write_csv(paired, paired_out)
@@ -85,9 +95,37 @@ def write_csv(table: pd.DataFrame, path: Path) -> None:
 
 
 def read_csv(path: Path) -> pd.DataFrame:
-    """Read what `write_csv` wrote."""
+    """Read a voting table or a paired comparison.
+
+    Raises:
+        TableError: when the file is neither, holds no row, or was cut off.
+    """
+    content = path.read_bytes()
+    header = tuple(content.split(b"\n", 1)[0].decode(errors="replace").split(","))
+    problem = None
+    if header not in (VOTING_COLUMNS, PAIRED_COLUMNS):
+        problem = f"the columns {','.join(header)[:60]!r}, expected {','.join(VOTING_COLUMNS[:4])!r} and so on"
+    elif content.count(b"\n") < 2 or not content.endswith(b"\n"):
+        problem = "it was cut off"
+    if problem:
+        raise TableError(f"{path}: not a voting table ({problem}): delete it and make it again")
     types: dict[str, Any] = {"training_seed": str, "inference_seed": str, "subsets": "Int64"}
     return pd.read_csv(path, dtype=types)
+
+
+def read_voting(banks: Sequence[str], paths: Sequence[Path]) -> dict[str, pd.DataFrame]:
+    """The voting tables of some banks, by bank.
+
+    Raises:
+        TableError: when a file is not a whole voting table, or there is not one for each bank.
+    """
+    if len(paths) != len(banks):
+        raise TableError(f"{len(paths)} tables, expected {len(banks)}: those of {', '.join(banks)}, in that order")
+    tables = dict(zip(banks, map(read_csv, paths), strict=True))
+    for path, table in zip(paths, tables.values(), strict=True):
+        if "value" not in table:
+            raise TableError(f"{path}: a paired comparison, expected the voting table of the same bank: give that")
+    return tables
 
 
 def over_all_seeds(table: pd.DataFrame) -> pd.DataFrame:
@@ -105,7 +143,7 @@ def _voting_rows(counted: Tally, pool: Pool, level: float) -> Iterator[tuple[Row
     low, high = percentile_interval(pool.draws, level)
     for at, about in _cells(counted, pool):
         bounds, extra = (low[at], high[at]), {}
-        if pool.one_draw and about["K"] == 1 and about["estimator"] == "prefix" and about["metric"] in METRICS:
+        if pool.one_draw and about["K"] == 1 and about["estimator"] == "prefix" and about["metric"] != CELL_ACCURACY:
             bounds, extra = wilson(round(value[at] * puzzles), puzzles, level), {"interval": "Wilson, puzzles only"}
         numbers = {"value": value[at], "low": bounds[0], "high": bounds[1], "tie_share": pool.tied[at[0]]}
         yield about, _rounded(numbers) | extra
@@ -127,7 +165,7 @@ def _paired_rows(counted: Tally, pool: Pool, level: float) -> Iterator[tuple[Row
 
 def _cells(counted: Tally, pool: Pool) -> Iterator[tuple[tuple[int, ...], Row]]:
     """The index of every number of a pool, and what it is about."""
-    axes = (counted.votes, ESTIMATORS, OUTCOMES, counted.K)
+    axes = (counted.votes, ESTIMATORS, counted.outcomes, counted.K)
     bank = {name: getattr(counted.header, name) for name in ("run", "model", "dataset", "split", "origin", "T_eval")}
     seeds = {"training_seed": pool.training_seed, "inference_seed": pool.inference_seed}
     sizes = {"puzzles": len(counted.puzzles), "candidates": counted.candidates}

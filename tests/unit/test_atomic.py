@@ -6,7 +6,7 @@ import os
 import numpy as np
 import pytest
 
-from cvoting.atomic import atomic_path
+from cvoting.atomic import WriteError, atomic_path
 from cvoting.data.puzzles import Puzzles
 
 
@@ -67,3 +67,45 @@ def test_files_are_as_readable_as_any_other_new_file(tmp_path):
         temporary.write_text("")
     (tmp_path / "other").write_text("")
     assert (tmp_path / "file").stat().st_mode == (tmp_path / "other").stat().st_mode
+
+
+@pytest.mark.parametrize(
+    ("number", "remedy"),
+    [
+        (errno.ENOSPC, "make room"),
+        (errno.EACCES, "allow writing there"),
+        (errno.EROFS, "allow writing there"),
+        (errno.ENAMETOOLONG, "choose another place"),
+    ],
+)
+def test_the_message_names_the_file_the_reason_and_what_helps(tmp_path, number, remedy):
+    target = tmp_path / "file"
+
+    def write():
+        with atomic_path(target) as temporary:
+            raise OSError(number, os.strerror(number), str(temporary))
+
+    expected = f"{target}: not written ({os.strerror(number)}); nothing was left under that name: {remedy}, and run"
+    with pytest.raises(WriteError) as error:
+        write()
+    assert str(error.value).startswith(expected)
+    assert error.value.errno == number
+
+
+def test_an_error_about_another_file_is_not_taken_for_one_of_this_file(tmp_path):
+    def write():
+        with atomic_path(tmp_path / "file") as temporary:
+            temporary.write_bytes((tmp_path / "absent").read_bytes())
+
+    with pytest.raises(FileNotFoundError, match="absent"):
+        write()
+
+
+def test_of_two_nested_writes_the_one_that_failed_is_named(tmp_path):
+    def write():
+        with atomic_path(tmp_path / "outer"), atomic_path(tmp_path / "inner"):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(WriteError, match="inner: not written"):
+        write()
+    assert os.listdir(tmp_path) == []

@@ -6,7 +6,7 @@ import threading
 import pytest
 import torch
 
-from cvoting.checkpoint import Checkpoint, CheckpointError, save_tensors
+from cvoting.checkpoint import ABOUT, FORMAT, Checkpoint, CheckpointError, save_tensors
 
 
 @pytest.fixture
@@ -17,7 +17,8 @@ def model() -> torch.nn.Module:
 @pytest.fixture
 def checkpoint(model) -> Checkpoint:
     average = {name: weight + 1 for name, weight in model.state_dict().items()}
-    return Checkpoint({"run": "r", "training_seed": 0, "network": {"b": 1, "a": 2}}, average, model.state_dict())
+    about = {"run": "r", "model": "m", "task": {}, "network": {"b": 1, "a": 2}, "training_seed": 0}
+    return Checkpoint(about, average, model.state_dict())
 
 
 def test_a_checkpoint_survives_saving_and_gives_the_same_bytes(tmp_path, checkpoint):
@@ -40,7 +41,7 @@ def test_evaluation_takes_the_average_unless_told_otherwise(checkpoint):
 
 
 def test_a_checkpoint_of_another_model_is_refused(checkpoint):
-    with pytest.raises(CheckpointError, match=r"checkpoint of run 'r' is of another model: (?s:.*)size mismatch"):
+    with pytest.raises(CheckpointError, match="checkpoint of run 'r' is of another model or version: size mismatch"):
         checkpoint.load_into(torch.nn.Linear(4, 2))
 
 
@@ -57,6 +58,19 @@ def test_another_format_is_refused(tmp_path):
     save_tensors(tmp_path / "old", {"average/w": torch.zeros(1)}, {"format": 0})
     with pytest.raises(CheckpointError, match="checkpoint format 0, expected 1"):
         Checkpoint.load(tmp_path / "old")
+
+
+@pytest.mark.parametrize(
+    ("tensors", "about", "message"),
+    [
+        (["average/w"], {"run": "r"}, "without its model, task, network, training_seed"),
+        (["w", "average/w"], dict.fromkeys(ABOUT), "with the unknown weights 'w'"),
+    ],
+)
+def test_weights_of_another_program_are_refused(tmp_path, tensors, about, message):
+    save_tensors(tmp_path / "foreign", {name: torch.zeros(1) for name in tensors}, {"format": FORMAT, **about})
+    with pytest.raises(CheckpointError, match=message):
+        Checkpoint.load(tmp_path / "foreign")
 
 
 def test_a_missing_file_is_refused_with_its_name(tmp_path):

@@ -15,7 +15,7 @@ def cvoting(*arguments: str) -> subprocess.CompletedProcess:
 
 def test_help_names_every_verb():
     text = parser().format_help()
-    for verb in ("fetch", "data", "train", "rollouts", "voting", "figure", "schema", "recipe"):
+    for verb in ("fetch", "data", "audit", "train", "rollouts", "voting", "figure", "schema", "recipe"):
         assert verb in text
 
 
@@ -67,12 +67,15 @@ def recipe_with_level(level: float) -> str:
     ("arguments", "message"),
     [
         (["data", "{}", "--raw=r", "--out=o"], "the recipe has no 'dataset', only nothing: see `cvoting recipe`"),
-        (["data", '{"dataset": "d", "task": {"box": [2, 2]}}', "--raw=r", "--out=o"], "datasets.d.task.name: missing"),
+        (
+            ["data", '{"dataset": "d", "task": {"box": [2, 2]}}', "--raw=r", "--out=o"],
+            "datasets.d.task.name = None: expected",
+        ),
         (
             ["figure", '{"figure": "fig9"}', "--published=p", "--out-dir=o", "t"],
             "unknown figure 'fig9': expected one of",
         ),
-        (["recipe", "fit", "x"], "unknown stage 'fit': expected one of data, train, rollouts, voting, figure"),
+        (["recipe", "fit", "x"], "unknown stage 'fit': expected one of data, audit, train, rollouts, voting, figure"),
         (["recipe", "train", "x", "0"], "unknown train 'x': expected one of akorn-sudoku, akorn-sudoku_extreme"),
         (["recipe", "rollouts", "akorn-sudoku_hard"], "rollouts []: expected inference seed, shard after the name"),
         (["recipe", "data", "sudoku", "--params=nope"], "No such file or directory: 'nope'"),

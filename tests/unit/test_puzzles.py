@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from cvoting.data.puzzles import DataError, Puzzles
+from cvoting.tasks.sudoku import Sudoku
 
 
 @pytest.fixture
@@ -83,3 +84,41 @@ def test_an_archive_of_something_else_is_named(tmp_path):
     np.savez(tmp_path / "test.npz", weights=np.zeros(3))
     with pytest.raises(DataError, match="not a readable file of puzzles"):
         Puzzles.load(tmp_path / "test.npz")
+
+
+@pytest.mark.parametrize(
+    ("questions", "answers"),
+    [
+        (np.zeros((2, 4), np.uint8), np.zeros((1, 4), np.uint8)),
+        (np.zeros(4, np.uint8), np.zeros(4, np.uint8)),
+        (np.zeros((1, 4)), np.zeros((1, 4))),
+    ],
+    ids=["unequal", "one axis", "floats"],
+)
+def test_arrays_of_another_form_are_named(tmp_path, questions, answers):
+    about = np.array('{"origin": "original", "source": "s"}')
+    np.savez(tmp_path / "test.npz", questions=questions, answers=answers, about=about)
+    with pytest.raises(DataError, match=r"test.npz: questions .* expected uint8\[puzzles, cells\] twice"):
+        Puzzles.load(tmp_path / "test.npz")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda q, a: (q[:0], a[:0]), "file: no puzzles, expected at least one"),
+        (lambda q, a: (q[:, :9], a[:, :9]), "file: puzzles of 9 cells, expected the 16 of Sudoku"),
+        (lambda q, a: (q + 5 * (np.arange(3) == 1)[:, None], a), "file: puzzle 2: a token that Sudoku"),
+        (lambda q, a: (q, a - (np.arange(3) == 2)[:, None]), "file: puzzle 3: a token that Sudoku"),
+        (lambda q, a: (a, a), "file: puzzle 1: no position to predict"),
+    ],
+    ids=["none", "size", "question", "answer", "full"],
+)
+def test_puzzles_of_another_task_are_refused_with_the_number_of_the_first(change, message):
+    answers = np.tile(np.arange(16, dtype=np.uint8) % 4 + 1, (3, 1))
+    answers[:, 0] = 1
+    questions = np.where(np.arange(16) < 8, 0, answers)
+    task = Sudoku(name="sudoku", box=(2, 2))
+    Puzzles(questions, answers, "original", "s").check(task, "file")
+    changed = (np.asarray(array, np.uint8) for array in change(questions, answers))
+    with pytest.raises(DataError, match=message):
+        Puzzles(*changed, "original", "s").check(task, "file")

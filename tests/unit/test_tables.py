@@ -14,7 +14,16 @@ from cvoting import tally as tally_module
 from cvoting.bank import Bank, concatenate, read_banks, write_banks
 from cvoting.params.voting import VotingParams
 from cvoting.statistics import wilson
-from cvoting.tables import PAIRED_COLUMNS, VOTING_COLUMNS, over_all_seeds, read_csv, voting_tables, write_voting
+from cvoting.tables import (
+    PAIRED_COLUMNS,
+    VOTING_COLUMNS,
+    TableError,
+    over_all_seeds,
+    read_csv,
+    read_voting,
+    voting_tables,
+    write_voting,
+)
 from cvoting.tally import TallyError, outcomes_of, tally
 from cvoting.tasks.sudoku import Sudoku
 from cvoting.voting import VOTES, Ballot
@@ -101,6 +110,21 @@ def test_a_table_is_read_from_its_file_as_it_was(bank_file: BankFile, tmp_path: 
     for name, table in zip(("voting.csv", "paired.csv"), tables(shards), strict=True):
         pd.testing.assert_frame_equal(read_csv(tmp_path / name), table, check_dtype=False, rtol=1e-14)
         assert "-0.0," not in (tmp_path / name).read_text()
+
+
+def test_a_table_that_was_cut_off_or_of_another_kind_is_refused(bank_file: BankFile, tmp_path: Path) -> None:
+    voting, paired = tmp_path / "v.csv", tmp_path / "p.csv"
+    write_voting([bank_file("bank")], PARAMS, TASK, "s", voting, paired)
+    assert list(read_voting(["a", "b"], [voting, voting])) == ["a", "b"]
+    with pytest.raises(TableError, match=r"p\.csv: a paired comparison, expected the voting table"):
+        read_voting(["a"], [paired])
+    with pytest.raises(TableError, match="1 tables, expected 2: those of a, b"):
+        read_voting(["a", "b"], [voting])
+    whole = voting.read_bytes()
+    for content in (whole[:-1], whole[:200], whole[: whole.index(b"\n") + 1]):
+        voting.write_bytes(content)
+        with pytest.raises(TableError, match=r"v\.csv: not a voting table \(it was cut off\)"):
+            read_voting(["a"], [voting])
 
 
 def test_one_pair_of_seeds_has_intervals_over_puzzles_only(bank_file: BankFile) -> None:

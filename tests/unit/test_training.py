@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import math
 import os
 import signal
 import subprocess
@@ -13,11 +14,11 @@ import pytest
 import torch
 
 from cvoting.__main__ import main
-from cvoting.checkpoint import Checkpoint
+from cvoting.checkpoint import Checkpoint, CheckpointError, load_tensors, save_tensors
 from cvoting.data.puzzles import Puzzles
 from cvoting.data.registry import SOURCES
 from cvoting.models.akorn import AKOrN
-from cvoting.params.core import build, plain
+from cvoting.params.core import ParameterError, build, plain
 from cvoting.params.datasets import GeneratedSudoku, Splits
 from cvoting.params.training import TrainingParams
 from cvoting.tasks.sudoku import Sudoku
@@ -118,6 +119,35 @@ def test_a_loss_that_is_no_number_stops_with_the_update_and_keeps_the_last_good_
     ):
         run(puzzles, resume, optimizer=TRAINING["optimizer"] | {"lr": 1e30}, clip=None, checkpoint_every=1000)
     assert resume.read_bytes() == good
+
+
+@pytest.mark.parametrize("holder", ["model", "average"])
+def test_weights_that_are_no_numbers_are_not_saved(run, puzzles, tmp_path, monkeypatch, holder):
+    def overflow(state, *arguments):
+        values = update(state, *arguments)
+        if state.update == 6:
+            next(getattr(state, holder).parameters()).data.view(-1)[0] = math.inf
+        return values
+
+    update, resume = loop._update, tmp_path / "state"
+    monkeypatch.setattr(loop, "_update", overflow)
+    with pytest.raises(TrainingDiverged, match=r"update 6: a weight is not finite, .* after an earlier update is kept"):
+        run(puzzles, resume)
+    tensors, about = load_tensors(resume)
+    assert about["update"] == 3
+    assert all(torch.isfinite(t).all() for t in tensors.values())
+
+
+def test_an_unknown_augmentation_is_refused_with_the_choices(run, puzzles, tmp_path):
+    with pytest.raises(ParameterError, match="augmentation = 'spin': expected one of none, digits, shuffles"):
+        run(puzzles, tmp_path / "state", augmentation="spin")
+
+
+def test_a_state_of_another_model_or_of_none_is_refused(run, puzzles, tmp_path):
+    for tensors in ({"model/other": torch.zeros(1)}, {"optimizer/x": torch.zeros(1)}):
+        save_tensors(tmp_path / "state", tensors, {"update": 3})
+        with pytest.raises(CheckpointError, match=r"state: the state of another training .* starts anew"):
+            run(puzzles, tmp_path / "state")
 
 
 def test_masked_cross_entropy_by_hand():

@@ -25,7 +25,7 @@ from cvoting.params.core import build
 from cvoting.params.figures import AkornVotingFigure
 from cvoting.pools import ALL
 from cvoting.published import published_accuracies, read_published
-from cvoting.tables import over_all_seeds, read_csv, write_csv
+from cvoting.tables import over_all_seeds, read_voting, write_csv
 
 NAME = "fig2_akorn_voting"
 ESTIMATOR, METRIC = "expected", "board"
@@ -54,8 +54,9 @@ def write(recipe: Mapping[str, Any], tables: Sequence[Path], published: Path, ou
         out_dir: the folder of the three files.
     """
     params = build(AkornVotingFigure, recipe["params"], f"figures.{NAME}")
-    by_bank = dict(zip(params.banks, map(read_csv, tables), strict=True))
-    data = prepare(by_bank, params, recipe["title"], recipe["paper_scale"], read_published(published))
+    data = prepare(
+        read_voting(params.banks, tables), params, recipe["title"], recipe["paper_scale"], read_published(published)
+    )
     write_csv(data, out_dir / f"{NAME}.csv")
     save(draw(data), out_dir / f"{NAME}.pdf", out_dir / f"{NAME}.png")
 

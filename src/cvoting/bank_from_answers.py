@@ -1,0 +1,87 @@
+"""A bank from arrays of answers and scores: rollouts made by any program, ready for every vote and table."""
+
+from collections.abc import Mapping
+
+import numpy as np
+from jaxtyping import Int, Integer, UInt8
+
+from cvoting.bank import Bank, BankHeader
+from cvoting.data.puzzles import Puzzles
+from cvoting.errors import CvotingError
+from cvoting.metrics import judge_candidates
+from cvoting.tasks.base import Task
+
+
+class AnswersError(CvotingError, ValueError):
+    """Answers or scores that cannot be a bank."""
+
+
+def bank_from_answers(
+    header: BankHeader,
+    task: Task,
+    puzzles: Puzzles,
+    answers: Integer[np.ndarray, "puzzles candidates cells"],
+    scores: Mapping[str, np.ndarray],
+) -> Bank:
+    """The bank of some puzzles whose candidates answered and scored as given; its answers are judged here.
+
+    Args:
+        header: what the bank is of.
+        task: says which cells are asked for.
+        puzzles: in the order of the answers.
+        answers: tokens, as in `puzzles.answers` (a model's class plus `task.first_answer_token`).
+        scores: per name [puzzles, candidates], larger is better.  Votes look for the names of `voting.VOTES`.
+
+    Raises:
+        AnswersError: for other shapes than the puzzles', tokens that no answer has, or a score that is not a number.
+    """
+    _check(task, puzzles, answers, scores)
+    tables, ids = zip(*map(distinct, answers.astype(np.uint8)), strict=True)
+    answer_ids = np.stack(ids)
+    correct, cell_accuracy = judge_candidates(task, tables, answer_ids, puzzles.questions, puzzles.answers)
+    return Bank(
+        header=header,
+        puzzles=puzzles.hashes,
+        questions=puzzles.questions,
+        labels=puzzles.answers,
+        answers=list(tables),
+        answer_ids=answer_ids,
+        scores={name: np.asarray(values, dtype=np.float64) for name, values in scores.items()},
+        correct=correct,
+        cell_accuracy=cell_accuracy,
+    )
+
+
+def distinct(
+    answers: UInt8[np.ndarray, "candidates cells"],
+) -> tuple[UInt8[np.ndarray, "distinct cells"], Int[np.ndarray, "candidates"]]:
+    """The distinct answers of a puzzle, in order of appearance, and which of them each candidate gave."""
+    table, first, ids = np.unique(answers, axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    return table[order], np.argsort(order)[ids.reshape(-1)]
+
+
+def _check(task: Task, puzzles: Puzzles, answers: np.ndarray, scores: Mapping[str, np.ndarray]) -> None:
+    """Refuse what is no bank."""
+    found, wanted = answers.shape, (len(puzzles), answers.shape[1], puzzles.questions.shape[1])
+    if found != wanted or 0 in found:
+        raise AnswersError(
+            f"answers of shape {found}: expected (puzzles, candidates, cells) with {wanted[0]} puzzles of {wanted[2]} "
+            "cells and at least one candidate: give one answer per puzzle and candidate"
+        )
+    low, high = task.first_answer_token, task.first_answer_token + task.classes - 1
+    strangers = answers[(answers < low) | (answers > high)]
+    if strangers.size:
+        raise AnswersError(
+            f"token {strangers[0]} in an answer: expected {low} to {high} (class + task.first_answer_token)"
+        )
+    if not scores:
+        raise AnswersError("no scores: expected at least one, such as confidence: a vote selects by a score")
+    for name, values in scores.items():
+        if np.shape(values) != found[:2]:
+            raise AnswersError(f"{name} of shape {np.shape(values)}: expected {found[:2]}, (puzzles, candidates)")
+        if np.isnan(values).any():
+            puzzle, candidate = np.argwhere(np.isnan(values))[0]
+            raise AnswersError(
+                f"{name} of candidate {candidate + 1} of puzzle {puzzle + 1} is not a number: leave the puzzle out"
+            )

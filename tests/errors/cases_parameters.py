@@ -1,0 +1,188 @@
+"""Mistakes in params.yaml and in recipes."""
+
+from error_bench import Bench, Case, collector
+
+CASES: list[Case] = []
+case = collector(CASES)
+CHECK = "recipe data sudoku"
+
+
+@case("A key that does not exist")
+def unknown_key(bench: Bench) -> None:
+    """A key of params.yaml is misspelt, here `bacth` for `batch`."""
+    text = bench.path("params.yaml").read_text()
+    bench.write("params.yaml", text.replace("      batch: 20", "      bacth: 20", 1))
+    bench.cvoting(CHECK)
+
+
+@case("A model and a task that do not exist", slow=True)
+def unknown_model_and_task(bench: Bench) -> None:
+    """Two names are misspelt; all problems are listed at once, with the choices."""
+    bench.change("params.yaml", "resnet", "models", "akorn", "network", "architecture")
+    bench.change("params.yaml", "chess", "datasets", "sudoku", "task", "name")
+    bench.snakemake("--dry-run")
+
+
+@case("K larger than the bank, a vote and a dataset that do not exist", slow=True)
+def inconsistent(bench: Bench) -> None:
+    """Blocks that are right by themselves, but do not fit together."""
+    bench.change("params.yaml", [1, 16], "voting", "K")
+    bench.change("params.yaml", ["confidence", "best"], "voting", "votes")
+    bench.change("params.yaml", "sudoku_harder", "banks", "akorn-sudoku_hard", "dataset")
+    bench.snakemake("--dry-run")
+
+
+@case("A figure that does not exist")
+def unknown_figure(bench: Bench) -> None:
+    """params.yaml asks for a figure that there is not."""
+    bench.change("params.yaml", {"banks": []}, "figures", "fig99")
+    bench.cvoting(CHECK)
+
+
+@case("A number that YAML reads as text")
+def text_for_number(bench: Bench) -> None:
+    """YAML 1.1 takes 1e-3 for text."""
+    bench.change("params.yaml", "1e-3", "models", "akorn", "training", "optimizer", "lr")
+    bench.cvoting(CHECK)
+
+
+@case("A study name that is no name")
+def study_name(bench: Bench) -> None:
+    """The name of the study becomes part of paths, so it may not hold any character."""
+    bench.change("params.yaml", "my study/2", "study")
+    bench.cvoting(CHECK)
+
+
+@case("A key twice", slow=True)
+def twice(bench: Bench) -> None:
+    """A key stands in params.yaml twice: YAML takes the last one, and an edit of the first would change nothing."""
+    bench.write("params.yaml", bench.path("params.yaml").read_text() + "threads: 2\n")
+    bench.snakemake("--dry-run")
+
+
+@case("A tab in params.yaml")
+def tab(bench: Bench) -> None:
+    """A line is indented with a tab."""
+    text = bench.path("params.yaml").read_text()
+    bench.write("params.yaml", text.replace("      channels: 32", "\tchannels: 32", 1))
+    bench.cvoting(CHECK)
+
+
+@case("A tab in params.yaml, seen by Snakemake", do="`python -m cvoting recipe data sudoku` names the line.", slow=True)
+def tab_in_snakemake(bench: Bench) -> None:
+    """The same, but Snakemake reads the file first."""
+    text = bench.path("params.yaml").read_text()
+    bench.write("params.yaml", text.replace("      channels: 32", "\tchannels: 32", 1))
+    bench.snakemake("--dry-run")
+
+
+@case("params.yaml is empty")
+def empty(bench: Bench) -> None:
+    """There is nothing in the file."""
+    bench.write("params.yaml", "")
+    bench.cvoting(CHECK)
+
+
+@case("params.yaml is a list")
+def a_list(bench: Bench) -> None:
+    """The file is YAML, but no mapping."""
+    bench.write("params.yaml", "- study: toy\n- title: toy study\n")
+    bench.cvoting(CHECK)
+
+
+@case("params.yaml is not UTF-8")
+def not_utf8(bench: Bench) -> None:
+    """An editor saved the file in another encoding."""
+    bench.write("params.yaml", "title: étude\n".encode("latin-1"))
+    bench.cvoting(CHECK)
+
+
+@case("No params.yaml", do="run the command in the folder of the study, or name the file with `--params`.")
+def missing(bench: Bench) -> None:
+    """The command is run in another folder."""
+    bench.path("params.yaml").unlink()
+    bench.cvoting(CHECK)
+
+
+@case(
+    "No params.yaml, seen by Snakemake",
+    do="run the command in the folder of the study, or name a file with `--configfile`.",
+    slow=True,
+)
+def missing_in_snakemake(bench: Bench) -> None:
+    """The command is run in another folder."""
+    bench.path("params.yaml").unlink()
+    bench.snakemake("--dry-run")
+
+
+@case("A folder in place of params.yaml", do="name the file itself.")
+def folder(bench: Bench) -> None:
+    """A folder is named where a file is needed."""
+    bench.cvoting(f"{CHECK} --params reference")
+
+
+@case("A target of another study", slow=True, do="`snakemake --summary` lists the files of the study.")
+def other_target(bench: Bench) -> None:
+    """A file is asked for that the study does not make."""
+    bench.snakemake("--dry-run results/toy/voting/other.csv")
+
+
+@case("Figures of a study other than params.yaml's", slow=True)
+def figures_of_another_study(bench: Bench) -> None:
+    """figures/ is the place of the study in params.yaml alone."""
+    text = bench.path("params.yaml").read_text()
+    bench.write("other.yaml", text.replace("study: toy", "study: other", 1))
+    bench.snakemake("--dry-run figures/fig2_akorn_voting.pdf --configfile other.yaml")
+
+
+@case("A damaged lock file of the provenance", slow=True)
+def lock_file(bench: Bench) -> None:
+    """A merge left its marks in provenance/<study>.lock.json, so what made the outputs cannot be known."""
+    bench.write("provenance/toy.lock.json", "<<<<<<< HEAD\n{}\n")
+    bench.snakemake("--dry-run")
+
+
+@case("A recipe that is not JSON")
+def recipe_not_json(bench: Bench) -> None:
+    """The recipe is neither JSON nor the name of a file that holds it."""
+    bench.cvoting("data sudoku.yaml --raw raw --out new")
+
+
+@case("A recipe that is a list")
+def recipe_list(bench: Bench) -> None:
+    """JSON, but not an object."""
+    bench.write("list.json", "[1]")
+    bench.cvoting("data list.json --raw raw --out new")
+
+
+@case("The recipe of another job")
+def another_recipe(bench: Bench) -> None:
+    """The recipe of a training is given to `voting`."""
+    bench.cvoting("voting train.json shard0.parquet --out new.csv --paired new.paired.csv")
+
+
+@case("A stage that does not exist")
+def unknown_stage(bench: Bench) -> None:
+    """The recipe of a stage is asked for that there is not."""
+    bench.cvoting("recipe fit akorn-sudoku 0")
+
+
+@case("A run that does not exist")
+def unknown_run(bench: Bench) -> None:
+    """The recipe of a run is asked for that params.yaml does not have."""
+    bench.cvoting("recipe train akorn 0")
+
+
+@case("A number too few")
+def number_missing(bench: Bench) -> None:
+    """A rollout job has an inference seed and a shard."""
+    bench.cvoting("recipe rollouts akorn-sudoku_hard 0")
+
+
+@case("No threads")
+def no_threads(bench: Bench) -> None:
+    """A job is to run on no thread."""
+    bench.cvoting(
+        "rollouts rollouts.json --checkpoint model.safetensors --puzzles data/sudoku_hard/test.npz "
+        "--out new.parquet --partial partial --code 0 --threads 0"
+    )

@@ -1,0 +1,199 @@
+"""Mistakes with checkpoints, rollouts, tables and figures."""
+
+import shutil
+
+from error_bench import FIGURE, ROLLOUTS, TRAIN, VOTING, Bench, Case, collector
+
+from cvoting.checkpoint import load_tensors, save_tensors
+
+CASES: list[Case] = []
+case = collector(CASES)
+
+ROLL = ROLLOUTS.replace("shard0", "new")
+VOTE = VOTING.replace("table.csv", "new.csv").replace("paired.csv", "new.paired.csv")
+
+
+def change_checkpoint(bench: Bench, rename: str = "", **about: object) -> None:
+    """Another description in the checkpoint, or another name of its weights."""
+    tensors, old = load_tensors(bench.path("model.safetensors"))
+    new = {rename + name: tensor for name, tensor in tensors.items()}
+    save_tensors(bench.path("model.safetensors"), new, old | about)
+
+
+@case("A checkpoint that is not there")
+def missing_checkpoint(bench: Bench) -> None:
+    """Rollouts are asked for before the training."""
+    bench.path("model.safetensors").unlink()
+    bench.cvoting(ROLL)
+
+
+@case("A damaged checkpoint")
+def damaged_checkpoint(bench: Bench) -> None:
+    """The file was cut off, for instance by a broken download."""
+    bench.cut("model.safetensors", 5000)
+    bench.cvoting(ROLL)
+
+
+@case("A checkpoint of another version")
+def another_version(bench: Bench) -> None:
+    """The format of the file is not the one this version writes."""
+    change_checkpoint(bench, format=0)
+    bench.cvoting(ROLL)
+
+
+@case("A checkpoint of another model")
+def another_model(bench: Bench) -> None:
+    """The weights do not fit the network that the checkpoint describes, for instance after an edit of the model."""
+    network = load_tensors(bench.path("model.safetensors"))[1]["network"]
+    change_checkpoint(bench, network=network | {"channels": 64})
+    bench.cvoting(ROLL)
+
+
+@case("A checkpoint of an unknown model")
+def unknown_model(bench: Bench) -> None:
+    """The checkpoint is of a model that this version does not have."""
+    change_checkpoint(bench, network={"architecture": "resnet"})
+    bench.cvoting(ROLL)
+
+
+@case("A checkpoint of an unknown task")
+def unknown_task(bench: Bench) -> None:
+    """The checkpoint is of a task that this version does not have."""
+    change_checkpoint(bench, task={"name": "chess"})
+    bench.cvoting(ROLL)
+
+
+@case("Weights of another program")
+def foreign_weights(bench: Bench) -> None:
+    """A safetensors file that cvoting did not write."""
+    change_checkpoint(bench, rename="model.")
+    bench.cvoting(ROLL)
+
+
+@case("Puzzles the checkpoint was not trained for")
+def puzzles_of_another_task(bench: Bench) -> None:
+    """A checkpoint of 4x4 boards is to solve 9x9 boards."""
+    bench.write("large.json", bench.path("sudoku_hard.json").read_bytes())
+    bench.change("large.json", [3, 3], "task", "box")
+    bench.change("large.json", [60, 70], "source", "givens")
+    bench.change("large.json", {"test": 2}, "source", "splits")
+    bench.cvoting("data large.json --raw raw --out large")
+    bench.cvoting(ROLL.replace("data/sudoku_hard", "large"))
+
+
+@case("The damaged state of an interrupted training", kept="everything else; the training starts anew.")
+def damaged_state(bench: Bench) -> None:
+    """The file from which an interrupted training would go on was cut off."""
+    failed = TRAIN.replace("--out model.safetensors", "--out params.yaml/model.safetensors")
+    bench.cvoting(failed)  # leaves the state
+    [state] = bench.path("partial").glob("*.safetensors")
+    state.rename(bench.path("partial/state.safetensors"))  # a name that does not depend on the code
+    bench.cut("partial/state.safetensors", 5000)
+    state.symlink_to("state.safetensors")
+    bench.cvoting(TRAIN.replace("model.", "new."))
+    bench.text = bench.text.replace(state.name, "<key of the training>.safetensors")
+
+
+@case("More shards than puzzles")
+def many_shards(bench: Bench) -> None:
+    """A shard of the bank would hold no puzzle."""
+    bench.change("rollouts.json", 24, "plan", "chunk")
+    bench.change("rollouts.json", 99, "plan", "shards")
+    bench.cvoting(ROLL)
+
+
+@case("Rollouts that are not there")
+def missing_bank(bench: Bench) -> None:
+    """A shard was not rolled out."""
+    bench.path("shard1.parquet").unlink()
+    bench.cvoting(VOTE)
+
+
+@case("A damaged rollout file")
+def damaged_bank(bench: Bench) -> None:
+    """The file was cut off; a changed bit inside is noticed too, every page has a checksum."""
+    bench.cut("shard1.parquet")
+    bench.cvoting(VOTE)
+
+
+@case("A file that holds no rollouts")
+def no_bank(bench: Bench) -> None:
+    """A Parquet file of something else."""
+    import pandas as pd
+
+    pd.DataFrame({"a": [1]}).to_parquet(bench.path("shard1.parquet"))
+    bench.cvoting(VOTE)
+
+
+@case("A shard of another bank")
+def another_bank(bench: Bench) -> None:
+    """Rollouts on another dataset are among the files."""
+    shutil.copyfile(bench.path("data/sudoku/validation.npz"), bench.path("data/sudoku_hard/test.npz"))
+    bench.change("shard1.json", "sudoku", "dataset")
+    bench.cvoting(ROLLOUTS.replace("rollouts.json", "shard1.json").replace("shard0", "shard1"))
+    bench.cvoting(VOTE)
+
+
+@case("A shard that was left out")
+def shard_left_out(bench: Bench) -> None:
+    """Only one of the two files is given."""
+    bench.cvoting(VOTE.replace(" shard1.parquet", ""))
+
+
+@case("A shard twice")
+def shard_twice(bench: Bench) -> None:
+    """A file is given twice."""
+    bench.cvoting(VOTE.replace("shard1.parquet", "shard1.parquet shard0.parquet"))
+
+
+@case("K larger than the bank")
+def large_K(bench: Bench) -> None:
+    """More candidates are to vote than were rolled out."""
+    bench.change("voting.json", [1, 16], "voting", "K")
+    bench.cvoting(VOTE)
+
+
+@case("A vote that does not exist")
+def unknown_vote(bench: Bench) -> None:
+    """A vote is misspelt in the recipe."""
+    bench.change("voting.json", ["confidence", "best"], "voting", "votes")
+    bench.cvoting(VOTE)
+
+
+@case("A figure that does not exist, in a recipe")
+def unknown_figure(bench: Bench) -> None:
+    """A figure is misspelt in the recipe."""
+    bench.change("figure.json", "fig99", "figure")
+    bench.cvoting(FIGURE)
+
+
+@case("A voting table that was cut off")
+def cut_table(bench: Bench) -> None:
+    """The table ends in the middle of a row: the figure would lack points."""
+    bench.cut("table.csv")
+    bench.cvoting(FIGURE)
+
+
+@case("A file that is no voting table")
+def no_table(bench: Bench) -> None:
+    """Another CSV file is given."""
+    bench.cvoting(FIGURE.replace("table.csv", "model.csv"))
+
+
+@case("A paired comparison in place of a voting table")
+def paired_table(bench: Bench) -> None:
+    """The wrong one of the two tables of a bank is given."""
+    bench.cvoting(FIGURE.replace("table.csv table.csv", "table.csv paired.csv"))
+
+
+@case("A table too few")
+def table_missing(bench: Bench) -> None:
+    """The figure has two panels, and one table is given."""
+    bench.cvoting(FIGURE.replace("table.csv table.csv", "table.csv"))
+
+
+@case("Published numbers that cannot be read")
+def no_published(bench: Bench) -> None:
+    """The file of published numbers is empty."""
+    bench.write("reference/published.csv", "")
+    bench.cvoting(FIGURE)

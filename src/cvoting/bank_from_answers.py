@@ -83,5 +83,6 @@ def _check(task: Task, puzzles: Puzzles, answers: np.ndarray, scores: Mapping[st
         if np.isnan(values).any():
             puzzle, candidate = np.argwhere(np.isnan(values))[0]
             raise AnswersError(
-                f"{name} of candidate {candidate + 1} of puzzle {puzzle + 1} is not a number: leave the puzzle out"
+                f"{name} of candidate {candidate + 1} of puzzle {puzzle + 1} is not a number: the model "
+                "diverged (train it again), or the puzzle has no position to predict (leave it out)"
             )

@@ -13,12 +13,12 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from jaxtyping import Float, Float32, Int, UInt8
+from jaxtyping import Float, Float32, UInt8
 from torch import Tensor
 
 from cvoting.bank import Bank, BankHeader, concatenate, read_banks, write_banks
+from cvoting.bank_from_answers import bank_from_answers
 from cvoting.data.puzzles import Puzzles
-from cvoting.metrics import judge_candidates
 from cvoting.models.base import RecurrentModel
 from cvoting.params.rollouts import RolloutPlan
 from cvoting.progress import Progress
@@ -112,20 +112,7 @@ def _roll_out_group(
         slices.append(_roll_out_slice(model, task, puzzles.questions, noise, plan, device))
     answers = np.concatenate([s.answers for s in slices], axis=1)
     scores = {name: np.concatenate([s.scores[name] for s in slices], axis=1) for name in slices[0].scores}
-    tables, ids = zip(*map(_distinct, answers), strict=True)
-    answer_ids = np.stack(ids)
-    correct, cell_accuracy = judge_candidates(task, tables, answer_ids, puzzles.questions, puzzles.answers)
-    return Bank(
-        header=header,
-        puzzles=puzzles.hashes,
-        questions=puzzles.questions,
-        labels=puzzles.answers,
-        answers=list(tables),
-        answer_ids=answer_ids,
-        scores=scores,
-        correct=correct,
-        cell_accuracy=cell_accuracy,
-    )
+    return bank_from_answers(header, task, puzzles, answers, scores)
 
 
 @torch.inference_mode()
@@ -158,12 +145,3 @@ def _roll_out_slice(
         scores |= {"latent_residual": -latent, "logit_residual": -readout}
     answers = logits.argmax(-1) + task.first_answer_token
     return _Slice(answers.to(torch.uint8).cpu().numpy(), {name: s.cpu().numpy() for name, s in scores.items()})
-
-
-def _distinct(
-    answers: UInt8[np.ndarray, "candidates cells"],
-) -> tuple[UInt8[np.ndarray, "distinct cells"], Int[np.ndarray, "candidates"]]:
-    """The distinct answers of a puzzle, in order of appearance, and which of them each candidate gave."""
-    table, first, ids = np.unique(answers, axis=0, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    return table[order], np.argsort(order)[ids.reshape(-1)]

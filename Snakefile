@@ -21,6 +21,7 @@ include: "workflow/rules/train.smk"
 include: "workflow/rules/rollouts.smk"
 include: "workflow/rules/voting.smk"
 include: "workflow/rules/figures.smk"
+include: "workflow/rules/tables.smk"
 
 
 onsuccess:

@@ -145,6 +145,19 @@ def voting(args: argparse.Namespace) -> None:
         write_voting(args.shards, params, task, recipe["study"], args.out, args.paired)
 
 
+def steps(args: argparse.Namespace) -> None:
+    """Compute the voting table of a bank at the steps where it was read out."""
+    from cvoting.params.core import build
+    from cvoting.params.voting import VotingParams
+    from cvoting.run_record import record_run
+    from cvoting.tables import write_steps
+
+    recipe = args.recipe
+    params, task = build(VotingParams, recipe["voting"], "voting"), make_task(recipe["task"])
+    with record_run(args.out, recipe=recipe):
+        write_steps(args.shards, params, task, recipe["study"], recipe["read_at"], args.out)
+
+
 def figure(args: argparse.Namespace) -> None:
     """Draw a figure."""
     from cvoting.figures.registry import FIGURES
@@ -154,6 +167,17 @@ def figure(args: argparse.Namespace) -> None:
     module = choose("figure", name, FIGURES)
     with record_run(args.out_dir / name, recipe=args.recipe):
         module.write(args.recipe, args.tables, args.published, args.out_dir)
+
+
+def table(args: argparse.Namespace) -> None:
+    """Make a table of the paper."""
+    from cvoting.paper_tables.registry import PAPER_TABLES
+    from cvoting.run_record import record_run
+
+    name = args.recipe["table"]
+    module = choose("table", name, PAPER_TABLES)
+    with record_run(args.out_dir / name, recipe=args.recipe):
+        module.write(args.recipe, args.voting, args.published, args.out_dir)
 
 
 def schema(args: argparse.Namespace) -> None:
@@ -182,14 +206,23 @@ def recipe(args: argparse.Namespace) -> None:
         "train": ("training seed",),
         "rollouts": ("inference seed", "shard"),
         "voting": (),
+        "steps": (),
         "figure": (),
+        "table": (),
     }
     wanted = choose("stage", args.stage, stages)
     if len(args.numbers) != len(wanted):
         raise CvotingError(f"{args.stage} {args.numbers}: expected {', '.join(wanted) or 'no number'} after the name")
     study = build(Study, read_parameters(args.params))
-    blocks = {"data": study.datasets, "audit": study.datasets, "train": study.runs, "figure": list(study.figures)}
-    choose(args.stage, args.name, dict.fromkeys(blocks.get(args.stage, study.banks)))
+    blocks = {
+        "data": study.datasets,
+        "audit": study.datasets,
+        "train": study.runs,
+        "steps": {name: bank for name, bank in study.banks.items() if bank.read_at},
+        "figure": dict(study.figures.items()),
+        "table": dict(study.tables.items()),
+    }
+    choose(args.stage, args.name, dict(blocks.get(args.stage, study.banks)))
     print(getattr(recipes, args.stage)(study, args.name, *args.numbers))
 
 
@@ -225,7 +258,10 @@ def parser() -> argparse.ArgumentParser:
     verb(train, "recipe", train=Path, validation=Path, out=Path, log=Path, **resumable)
     verb(rollouts, "recipe", checkpoint=Path, puzzles=Path, out=Path, **resumable)
     verb(voting, "recipe", out=Path, paired=Path).add_argument("shards", type=Path, nargs="+")
+    verb(steps, "recipe", out=Path).add_argument("shards", type=Path, nargs="+")
     verb(figure, "recipe", published=Path, out_dir=Path).add_argument("tables", type=Path, nargs="+")
+    sub = verb(table, "recipe", published=Path, out_dir=Path)
+    sub.add_argument("--voting", type=Path, nargs="*", default=[], help="voting tables of the table's banks")
     sub = verb(schema)
     sub.add_argument("--file", type=Path, default=Path("workflow/schemas/params.schema.yaml"))
     sub.add_argument("--check", action="store_true", help="fail when the file is not up to date")

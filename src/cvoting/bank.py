@@ -5,10 +5,11 @@ written and read a few rows at a time.  Writing the same bank twice gives the sa
 """
 
 import json
-from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -44,6 +45,15 @@ class BankHeader:
 
 
 @dataclass(frozen=True)
+class Reading:
+    """What the first candidates of some puzzles were at a step; arrays as those of `Bank`."""
+
+    scores: dict[str, Float[np.ndarray, "puzzles read"]]
+    correct: dict[str, Bool[np.ndarray, "puzzles read"]]
+    cell_accuracy: Float[np.ndarray, "puzzles read"]
+
+
+@dataclass(frozen=True)
 class Bank:
     """Rollouts of some puzzles; candidate k of puzzle p is entry [p, k] of every per-candidate array.
 
@@ -58,6 +68,7 @@ class Bank:
             has an energy, energy_last and energy_sum (minus the energy).
         correct: per metric of the task, whether the candidate's answer is right.
         cell_accuracy: share of the positions to predict that are right.
+        steps: what the first candidates were at earlier steps.
     """
 
     header: BankHeader
@@ -69,6 +80,7 @@ class Bank:
     scores: dict[str, Float[np.ndarray, "puzzles candidates"]]
     correct: dict[str, Bool[np.ndarray, "puzzles candidates"]]
     cell_accuracy: Float[np.ndarray, "puzzles candidates"]
+    steps: dict[int, Reading] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.puzzles)
@@ -77,6 +89,26 @@ class Bank:
     def candidates(self) -> int:
         """M, the number of candidates per puzzle."""
         return self.answer_ids.shape[1]
+
+    @property
+    def knows_answers(self) -> bool:
+        """Whether it holds what the candidates answered."""
+        return any(map(len, self.answers))
+
+    def at(self, step: int) -> "Bank":
+        """The bank as if its rollouts had ended at one of its `steps`, without what they answered there."""
+        reading = self.steps[step]
+        return Bank(
+            header=replace(self.header, T_eval=step),
+            puzzles=self.puzzles,
+            questions=self.questions,
+            labels=self.labels,
+            answers=[self.questions[:0]] * len(self),
+            answer_ids=np.zeros(reading.cell_accuracy.shape, dtype=np.int32),
+            scores=reading.scores,
+            correct=reading.correct,
+            cell_accuracy=reading.cell_accuracy,
+        )
 
 
 def write_banks(path: str | Path, parts: Iterable[Bank]) -> None:
@@ -137,6 +169,7 @@ def concatenate(parts: Iterable[Bank]) -> Bank:
     """All rows of some parts of one bank, in memory at once."""
     parts = list(parts)
     first = parts[0]
+    steps = {step: [part.steps[step] for part in parts] for step in first.steps}
     return Bank(
         header=first.header,
         puzzles=[p for part in parts for p in part.puzzles],
@@ -144,10 +177,19 @@ def concatenate(parts: Iterable[Bank]) -> Bank:
         labels=np.concatenate([p.labels for p in parts]),
         answers=[a for part in parts for a in part.answers],
         answer_ids=np.concatenate([p.answer_ids for p in parts]),
-        scores={name: np.concatenate([p.scores[name] for p in parts]) for name in first.scores},
-        correct={name: np.concatenate([p.correct[name] for p in parts]) for name in first.correct},
-        cell_accuracy=np.concatenate([p.cell_accuracy for p in parts]),
+        **_concatenated(parts),
+        steps={step: Reading(**_concatenated(readings)) for step, readings in steps.items()},
     )
+
+
+def _concatenated(parts: Sequence["Bank | Reading"]) -> dict[str, Any]:
+    """The scores and judgements of some parts."""
+    scores, correct = ([getattr(part, name) for part in parts] for name in ("scores", "correct"))
+    return {
+        "scores": {name: np.concatenate([part[name] for part in scores]) for name in scores[0]},
+        "correct": {name: np.concatenate([part[name] for part in correct]) for name in correct[0]},
+        "cell_accuracy": np.concatenate([part.cell_accuracy for part in parts]),
+    }
 
 
 def _to_table(bank: Bank) -> pa.Table:
@@ -162,16 +204,26 @@ def _to_table(bank: Bank) -> pa.Table:
         "label": _fixed_lists(bank.labels),
         "answers": answers,
         "answer_id": _fixed_lists(bank.answer_ids.astype(np.int32)),
-        **{f"score/{name}": _fixed_lists(values.astype(np.float64)) for name, values in bank.scores.items()},
-        **{f"correct/{name}": _fixed_lists(values) for name, values in bank.correct.items()},
-        "cell_accuracy": _fixed_lists(bank.cell_accuracy.astype(np.float64)),
+        **_reading_columns(bank),
     }
+    for step, reading in bank.steps.items():
+        columns |= {f"step/{step}/{name}": values for name, values in _reading_columns(reading).items()}
     about = json.dumps({"format": FORMAT, "header": asdict(bank.header)}, sort_keys=True)
     return pa.table(columns).replace_schema_metadata({"cvoting": about})
 
 
+def _reading_columns(reading: Bank | Reading) -> dict[str, pa.FixedSizeListArray]:
+    """Scores and judgements as columns."""
+    return {
+        **{f"score/{name}": _fixed_lists(values.astype(np.float64)) for name, values in reading.scores.items()},
+        **{f"correct/{name}": _fixed_lists(values) for name, values in reading.correct.items()},
+        "cell_accuracy": _fixed_lists(reading.cell_accuracy.astype(np.float64)),
+    }
+
+
 def _from_table(table: pa.Table, header: BankHeader) -> Bank:
     table = table.combine_chunks()
+    steps = dict.fromkeys(int(name.split("/")[1]) for name in table.column_names if name.startswith("step/"))
     questions = _matrix(table["question"])
     tables = table["answers"].combine_chunks()
     rows = _matrix(pa.chunked_array([tables.flatten()]))
@@ -183,10 +235,22 @@ def _from_table(table: pa.Table, header: BankHeader) -> Bank:
         labels=_matrix(table["label"]),
         answers=[rows[a:b] for a, b in pairwise(offsets)],
         answer_ids=_matrix(table["answer_id"]),
-        scores={n.removeprefix("score/"): _matrix(table[n]) for n in table.column_names if n.startswith("score/")},
-        correct={n.removeprefix("correct/"): _matrix(table[n]) for n in table.column_names if n.startswith("correct/")},
-        cell_accuracy=_matrix(table["cell_accuracy"]),
+        **_reading(table, ""),
+        steps={step: Reading(**_reading(table, f"step/{step}/")) for step in steps},
     )
+
+
+def _reading(table: pa.Table, prefix: str) -> dict[str, Any]:
+    """Scores and judgements from the columns of a prefix."""
+
+    def under(place: str) -> dict[str, np.ndarray]:
+        return {n.removeprefix(place): _matrix(table[n]) for n in table.column_names if n.startswith(place)}
+
+    return {
+        "scores": under(f"{prefix}score/"),
+        "correct": under(f"{prefix}correct/"),
+        "cell_accuracy": _matrix(table[f"{prefix}cell_accuracy"]),
+    }
 
 
 def _fixed_lists(values: np.ndarray) -> pa.FixedSizeListArray:

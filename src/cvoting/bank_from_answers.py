@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 from jaxtyping import Int, Integer, UInt8
 
-from cvoting.bank import Bank, BankHeader
+from cvoting.bank import Bank, BankHeader, Reading
 from cvoting.data.puzzles import Puzzles
 from cvoting.errors import CvotingError
 from cvoting.metrics import judge_candidates
@@ -22,6 +22,7 @@ def bank_from_answers(
     puzzles: Puzzles,
     answers: Integer[np.ndarray, "puzzles candidates cells"],
     scores: Mapping[str, np.ndarray],
+    steps: Mapping[int, Reading] | None = None,
 ) -> Bank:
     """The bank of some puzzles whose candidates answered and scored as given; its answers are judged here.
 
@@ -31,25 +32,34 @@ def bank_from_answers(
         puzzles: in the order of the answers.
         answers: tokens, as in `puzzles.answers` (a model's class plus `task.first_answer_token`).
         scores: per name [puzzles, candidates], larger is better.  Votes look for the names of `voting.VOTES`.
+        steps: what candidates were at earlier steps, made by `reading_from_answers`.
 
     Raises:
         AnswersError: for other shapes than the puzzles', tokens that no answer has, or a score that is not a number.
     """
-    _check(task, puzzles, answers, scores)
-    tables, ids = zip(*map(distinct, answers.astype(np.uint8)), strict=True)
-    answer_ids = np.stack(ids)
-    correct, cell_accuracy = judge_candidates(task, tables, answer_ids, puzzles.questions, puzzles.answers)
+    tables, answer_ids, reading = _judged(task, puzzles, answers, scores)
     return Bank(
         header=header,
         puzzles=puzzles.hashes,
         questions=puzzles.questions,
         labels=puzzles.answers,
-        answers=list(tables),
+        answers=tables,
         answer_ids=answer_ids,
-        scores={name: np.asarray(values, dtype=np.float64) for name, values in scores.items()},
-        correct=correct,
-        cell_accuracy=cell_accuracy,
+        scores=reading.scores,
+        correct=reading.correct,
+        cell_accuracy=reading.cell_accuracy,
+        steps=dict(steps or {}),
     )
+
+
+def reading_from_answers(
+    task: Task,
+    puzzles: Puzzles,
+    answers: Integer[np.ndarray, "puzzles candidates cells"],
+    scores: Mapping[str, np.ndarray],
+) -> Reading:
+    """What candidates that answered and scored as given were at a step; arguments and errors as `bank_from_answers`."""
+    return _judged(task, puzzles, answers, scores)[2]
 
 
 def distinct(
@@ -59,6 +69,18 @@ def distinct(
     table, first, ids = np.unique(answers, axis=0, return_index=True, return_inverse=True)
     order = np.argsort(first)
     return table[order], np.argsort(order)[ids.reshape(-1)]
+
+
+def _judged(
+    task: Task, puzzles: Puzzles, answers: np.ndarray, scores: Mapping[str, np.ndarray]
+) -> tuple[list[np.ndarray], np.ndarray, Reading]:
+    """The tables of distinct answers, who gave which, and what they are worth."""
+    _check(task, puzzles, answers, scores)
+    tables, ids = zip(*map(distinct, answers.astype(np.uint8)), strict=True)
+    answer_ids = np.stack(ids)
+    judged = judge_candidates(task, tables, answer_ids, puzzles.questions, puzzles.answers)
+    numbers = {name: np.asarray(values, dtype=np.float64) for name, values in scores.items()}
+    return list(tables), answer_ids, Reading(numbers, *judged)
 
 
 def _check(task: Task, puzzles: Puzzles, answers: np.ndarray, scores: Mapping[str, np.ndarray]) -> None:

@@ -4,6 +4,8 @@ A recipe is the canonical JSON of exactly the parameter blocks a job uses.  The 
 the job receives nothing else, so a parameter that is not in a recipe cannot change the job's result.
 """
 
+from dataclasses import replace
+
 from cvoting.params.core import canonical, plain
 from cvoting.params.study import Study
 
@@ -70,12 +72,20 @@ def rollouts_modules(study: Study, bank: str) -> tuple[str, ...]:
 
 def voting(study: Study, bank: str) -> str:
     """Compute the voting tables of a bank."""
-    task = study.datasets[study.banks[bank].dataset].task
-    return canonical({"study": study.study, "bank": bank, "task": task, "voting": study.voting})
+    task, candidates = study.datasets[study.banks[bank].dataset].task, study.banks[bank].candidates
+    params = replace(study.voting, K=tuple(K for K in study.voting.K if K <= candidates))
+    return canonical({"study": study.study, "bank": bank, "task": task, "voting": params})
+
+
+def steps(study: Study, bank: str) -> str:
+    """Compute the voting table of a bank at its listed steps: of all candidates that are read out there."""
+    task, plan = study.datasets[study.banks[bank].dataset].task, study.banks[bank].plan()
+    params = replace(study.voting, K=tuple(sorted({1, min(study.voting.K[-1], plan.candidates_read)})))
+    return canonical({"study": study.study, "bank": bank, "task": task, "read_at": plan.read_at, "voting": params})
 
 
 def voting_modules(study: Study, bank: str) -> tuple[str, ...]:
-    """The modules whose import closure is the code of a voting job."""
+    """The modules whose import closure is the code of a voting job, at the end or at listed steps."""
     task = study.datasets[study.banks[bank].dataset].task
     return "cvoting.tables", f"cvoting.tasks.{task.name}"
 
@@ -89,6 +99,28 @@ def figure(study: Study, name: str) -> str:
 def figure_modules(name: str) -> tuple[str, ...]:
     """The modules whose import closure is the code of a figure job."""
     return (f"cvoting.figures.{name}",)
+
+
+def table(study: Study, name: str) -> str:
+    """Make a table of the paper."""
+    block = getattr(study.tables, name)
+    about = {"table": name, "study": study.study, "title": study.title, "paper_scale": study.paper_scale}
+    return canonical({**about, "params": block, **(_settings(study, block.run) if hasattr(block, "run") else {})})
+
+
+def table_modules(name: str) -> tuple[str, ...]:
+    """The modules whose import closure is the code of a table job."""
+    return (f"cvoting.paper_tables.{name}",)
+
+
+def _settings(study: Study, run: str) -> dict[str, object]:
+    """The hyper-parameters of a run."""
+    block = study.runs[run]
+    return {
+        "network": study.models[block.model].network,
+        "training": study.training_of(run),
+        "train_puzzles": study.datasets[block.dataset].source.splits.train,
+    }
 
 
 def _model_and_task(study: Study, run: str) -> tuple[str, str]:

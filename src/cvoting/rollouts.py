@@ -13,11 +13,11 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from jaxtyping import Float, Float32, UInt8
+from jaxtyping import Bool, Float, Float32, UInt8
 from torch import Tensor
 
 from cvoting.bank import Bank, BankHeader, concatenate, read_banks, write_banks
-from cvoting.bank_from_answers import bank_from_answers
+from cvoting.bank_from_answers import bank_from_answers, reading_from_answers
 from cvoting.data.puzzles import Puzzles
 from cvoting.models.base import RecurrentModel
 from cvoting.params.rollouts import RolloutPlan
@@ -94,8 +94,8 @@ def roll_out(
     shutil.rmtree(partial, ignore_errors=True)
 
 
-class _Slice(NamedTuple):
-    """What is kept of some candidates of some puzzles."""
+class _ReadOut(NamedTuple):
+    """What is kept of some candidates of some puzzles at a step."""
 
     answers: UInt8[np.ndarray, "puzzles candidates cells"]
     scores: dict[str, Float[np.ndarray, "puzzles candidates"]]
@@ -105,14 +105,17 @@ def _roll_out_group(
     model: RecurrentModel, task: Task, puzzles: Puzzles, plan: RolloutPlan, header: BankHeader, device: torch.device
 ) -> Bank:
     """All candidates of a few puzzles."""
-    slices = []
+    ends, steps = [], []
     for start in range(0, plan.candidates, plan.chunk):
         candidates = range(start, min(start + plan.chunk, plan.candidates))
         noise = initial_noise(puzzles.hashes, candidates, model.noise_shape, header.inference_seed)
-        slices.append(_roll_out_slice(model, task, puzzles.questions, noise, plan, device))
-    answers = np.concatenate([s.answers for s in slices], axis=1)
-    scores = {name: np.concatenate([s.scores[name] for s in slices], axis=1) for name in slices[0].scores}
-    return bank_from_answers(header, task, puzzles, answers, scores)
+        read = min(plan.candidates_read - start, len(candidates))
+        end, earlier = _roll_out_slice(model, task, puzzles.questions, noise, plan, read, device)
+        ends.append(end)
+        if earlier:
+            steps.append(earlier)
+    readings = {t: reading_from_answers(task, puzzles, *_joined([at[t] for at in steps])) for t in plan.read_at}
+    return bank_from_answers(header, task, puzzles, *_joined(ends), readings)
 
 
 @torch.inference_mode()
@@ -122,26 +125,50 @@ def _roll_out_slice(
     questions: UInt8[np.ndarray, "puzzles cells"],
     noise: Float32[np.ndarray, "puzzles candidates ..."],
     plan: RolloutPlan,
+    read: int,
     device: torch.device,
-) -> _Slice:
-    """One chunk through the model."""
+) -> tuple[_ReadOut, dict[int, _ReadOut]]:
+    """One chunk through the model: its end, and the first `read` candidates at the steps of `plan.read_at`."""
     asked = torch.from_numpy(task.positions_to_predict(questions)).to(device)
     condition = model.embed(torch.from_numpy(questions.astype(np.int64)).to(device))
     start = model.initial_state(condition, torch.from_numpy(noise).to(device))
     energies: list[Tensor] = []
-    read: list[tuple[Tensor, Tensor]] = []
+    last: list[tuple[Tensor, Tensor]] = []
+    steps: dict[int, _ReadOut] = {}
     for t, state in enumerate(model.trajectory(condition, start, plan.T_eval), start=1):
         if state.energy is not None:
             energies.append(double(state.energy))
-        if t >= plan.T_eval - RESIDUAL_STEPS:
-            read.append((state.latent, model.readout(state)))
-    logits = read[-1][1]
-    scores = probability_scores(logits, asked, plan.temperatures)
-    if energies:
-        scores |= {"energy_last": -energies[-1], "energy_sum": -torch.stack(energies).sum(0)}
+        ending, listed = t >= plan.T_eval - RESIDUAL_STEPS, read > 0 and t in plan.read_at
+        if ending or listed:
+            logits = model.readout(state)
+        if ending:
+            last.append((state.latent, logits))
+        if listed:
+            steps[t] = _read_out(task, logits[:, :read], asked, [energy[:, :read] for energy in energies])
+    end = _read_out(task, last[-1][1], asked, energies, plan.temperatures)
     if plan.T_eval > 1:
-        changes = [[change(a, b, asked) for a, b in zip(*pair, strict=True)] for pair in pairwise(read)]
+        changes = [[change(a, b, asked) for a, b in zip(*pair, strict=True)] for pair in pairwise(last)]
         latent, readout = (torch.stack(c).mean(0) for c in zip(*changes, strict=True))
-        scores |= {"latent_residual": -latent, "logit_residual": -readout}
+        end.scores.update(latent_residual=-latent.cpu().numpy(), logit_residual=-readout.cpu().numpy())
+    return end, steps
+
+
+def _read_out(
+    task: Task,
+    logits: Float[Tensor, "puzzles candidates cells classes"],
+    asked: Bool[Tensor, "puzzles cells"],
+    energies: Sequence[Tensor],
+    temperatures: Sequence[float] = (),
+) -> _ReadOut:
+    """Answers and scores of logits; `energies` are those recorded so far."""
+    scores = probability_scores(logits, asked, temperatures)
+    if energies:
+        scores |= {"energy_last": -energies[-1], "energy_sum": -torch.stack(list(energies)).sum(0)}
     answers = logits.argmax(-1) + task.first_answer_token
-    return _Slice(answers.to(torch.uint8).cpu().numpy(), {name: s.cpu().numpy() for name, s in scores.items()})
+    return _ReadOut(answers.to(torch.uint8).cpu().numpy(), {name: s.cpu().numpy() for name, s in scores.items()})
+
+
+def _joined(parts: Sequence[_ReadOut]) -> _ReadOut:
+    """Slices of the candidates of the same puzzles, together."""
+    scores = {name: np.concatenate([part.scores[name] for part in parts], axis=1) for name in parts[0].scores}
+    return _ReadOut(np.concatenate([part.answers for part in parts], axis=1), scores)

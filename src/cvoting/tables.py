@@ -53,12 +53,36 @@ def write_voting(
         ParameterError: for an unknown vote.
         TallyError: when the files cannot be counted together.
     """
-    unknown = [f"voting.votes = {v!r}: expected one of {', '.join(VOTES)}" for v in params.votes if v not in VOTES]
-    if unknown:
-        raise ParameterError(unknown)
+    _check_votes(params)
     voting, paired = voting_tables(tally(shards, params, task), params, study)
     write_csv(voting, out)
     write_csv(paired, paired_out)
+
+
+def write_steps(
+    shards: Sequence[Path], params: VotingParams, task: Task, study: str, read_at: Sequence[int], out: Path
+) -> None:
+    """Write the voting table of a bank at the steps where its candidates were read out; T_eval is the step.
+
+    Args:
+        shards, params, task, study: as of `write_voting`; the largest K is at most the number of candidates read.
+        read_at: the steps.
+        out: the CSV file.
+
+    Raises:
+        ParameterError: for an unknown vote.
+        TallyError: when the files cannot be counted together, or were not read out at a step.
+    """
+    _check_votes(params)
+    tables = [voting_tables(tally(shards, params, task, step), params, study)[0] for step in read_at]
+    write_csv(pd.concat(tables, ignore_index=True), out)
+
+
+def _check_votes(params: VotingParams) -> None:
+    """Refuse unknown votes."""
+    unknown = [f"voting.votes = {v!r}: expected one of {', '.join(VOTES)}" for v in params.votes if v not in VOTES]
+    if unknown:
+        raise ParameterError(unknown)
 
 
 def voting_tables(counted: Tally, params: VotingParams, study: str) -> tuple[pd.DataFrame, pd.DataFrame]:

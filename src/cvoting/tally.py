@@ -65,7 +65,7 @@ class _Counted:
     tied: list[np.ndarray]
 
 
-def tally(shards: Sequence[Path], params: VotingParams, task: Task) -> Tally:
+def tally(shards: Sequence[Path], params: VotingParams, task: Task, step: int | None = None) -> Tally:
     """Count the votes of a bank.
 
     Memory is that of `CANDIDATES_AT_ONCE` candidates and of the result.
@@ -74,6 +74,7 @@ def tally(shards: Sequence[Path], params: VotingParams, task: Task) -> Tally:
         shards: the files of one bank: of all training seeds, inference seeds and shards, in any order.
         params: which votes, over which numbers of candidates.
         task: says what answers are judged by, and judges composed ones.
+        step: where the votes are held: one of the bank's `steps`; None: at the end.
 
     Raises:
         TallyError: when the files are of different banks, when a shard is missing or given twice, when a pair of seeds
@@ -84,10 +85,10 @@ def tally(shards: Sequence[Path], params: VotingParams, task: Task) -> Tally:
     first: Bank | None = None
     subsets = Subsets(params.subsets, params.seed)
     for path in shards:
-        for bank in _batches(read_banks(path)):
+        for bank in _batches(_read(path, step)):
             first = first or bank
             _check(path, bank, first, params, task)
-            votes = available(params.votes, bank.scores)
+            votes = _held(bank, params)
             seeds = (bank.header.training_seed, bank.header.inference_seed)
             count = counted.setdefault(seeds, _Counted(set(), [], [], []))
             count.shards.add(bank.header.shard)
@@ -101,7 +102,7 @@ def tally(shards: Sequence[Path], params: VotingParams, task: Task) -> Tally:
     return Tally(
         header=first.header,
         candidates=first.candidates,
-        votes=tuple(available(params.votes, first.scores)),
+        votes=tuple(_held(first, params)),
         outcomes=(*task.metrics, CELL_ACCURACY),
         K=params.K,
         subsets=subsets,
@@ -121,6 +122,20 @@ def _check_complete(counted: dict[tuple[int, int], _Counted], shards: int) -> No
             )
         if len(set(count.puzzles)) < len(count.puzzles):
             raise TallyError(f"training and inference seed {seeds}: a puzzle comes twice: give every file once")
+
+
+def _read(path: Path, step: int | None) -> Iterator[Bank]:
+    """The parts of a bank file, at a step."""
+    for bank in read_banks(path):
+        if step is not None and step not in bank.steps:
+            listed = ", ".join(map(str, bank.steps)) or "none"
+            raise TallyError(f"{path}: not read out at step {step}, only at {listed}: roll out with `read_at`")
+        yield bank if step is None else bank.at(step)
+
+
+def _held(bank: Bank, params: VotingParams) -> dict[str, Vote]:
+    """The votes that the bank can hold."""
+    return available(params.votes, bank.scores, bank.knows_answers)
 
 
 def _batches(parts: Iterable[Bank]) -> Iterator[Bank]:
@@ -146,7 +161,7 @@ def _check(path: Path, bank: Bank, first: Bank, params: VotingParams, task: Task
         raise TallyError(
             f"{path}: answers judged by {', '.join(bank.correct)}: expected {', '.join(missing)} too: roll out again"
         )
-    if not available(params.votes, bank.scores):
+    if not _held(bank, params):
         raise TallyError(f"{path}: scores {', '.join(bank.scores)}: expected those of one of {', '.join(params.votes)}")
     if params.K[-1] > bank.candidates:
         raise TallyError(f"{path}: K = {params.K[-1]}: expected at most {bank.candidates}, the candidates of the bank")

@@ -154,9 +154,10 @@ VOTES: dict[str, Vote] = {
 }
 
 
-def available(votes: Collection[str], scores: Collection[str]) -> dict[str, Vote]:
-    """Of the votes of these names, those that a bank with these scores can hold."""
-    return {name: VOTES[name] for name in votes if set(VOTES[name].needs) <= set(scores)}
+def available(votes: Collection[str], scores: Collection[str], answers: bool = True) -> dict[str, Vote]:
+    """Of the votes of these names, those that a bank can hold: it knows these scores, and perhaps no `answers`."""
+    held = {name: VOTES[name] for name in votes if set(VOTES[name].needs) <= set(scores)}
+    return {name: vote for name, vote in held.items() if answers or isinstance(vote, Highest | Reference)}
 
 
 def tied(scores: Float[np.ndarray, "puzzles candidates"]) -> Bool[np.ndarray, "puzzles"]:

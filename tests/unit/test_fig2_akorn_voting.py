@@ -16,16 +16,17 @@ from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
 
 from cvoting.figures import style
-from cvoting.figures.fig2_akorn_voting import COLUMNS, NAME, draw, prepare, write
+from cvoting.figures.fig2_akorn_voting import NAME, draw, prepare, write
 from cvoting.figures.registry import FIGURES
-from cvoting.params.figures import AkornVotingFigure, FiguresParams
+from cvoting.figures.voting_curves import COLUMNS
+from cvoting.params.figures import BanksFigure, FiguresParams
 from cvoting.params.voting import VotingParams
 from cvoting.published import PublishedError, read_published
 from cvoting.tables import over_all_seeds, read_csv, write_voting
 from cvoting.tasks.sudoku import Sudoku
 from cvoting.voting import VOTES
 
-FIGURE = AkornVotingFigure(banks=("hard", "extreme"), votes=("confidence", "energy_sum", "energy_last"))
+FIGURE = BanksFigure(banks=("hard", "extreme"), votes=("confidence", "energy_sum", "energy_last"))
 K = (1, 2, 4, 8)
 
 

@@ -75,7 +75,10 @@ def recipe_with_level(level: float) -> str:
             ["figure", '{"figure": "fig9"}', "--published=p", "--out-dir=o", "t"],
             "unknown figure 'fig9': expected one of",
         ),
-        (["recipe", "fit", "x"], "unknown stage 'fit': expected one of data, audit, train, rollouts, voting, figure"),
+        (
+            ["recipe", "fit", "x"],
+            "unknown stage 'fit': expected one of data, audit, train, rollouts, voting, steps, figure, table",
+        ),
         (["recipe", "train", "x", "0"], "unknown train 'x': expected one of akorn-sudoku, akorn-sudoku_extreme"),
         (["recipe", "rollouts", "akorn-sudoku_hard"], "rollouts []: expected inference seed, shard after the name"),
         (["recipe", "data", "sudoku", "--params=nope"], "No such file or directory: 'nope'"),

@@ -41,12 +41,13 @@ AUDIT = f"results/{S}/audit/{{dataset}}.{{format}}"
 CHECKPOINT = f"results/{S}/checkpoints/{{run}}/seed{{training_seed}}.safetensors"
 TRAINING_LOG = f"results/{S}/checkpoints/{{run}}/seed{{training_seed}}.log.csv"
 SHARD = f"results/{S}/rollouts/{{bank}}/train{{training_seed}}-infer{{inference_seed}}/shard{{shard}}.parquet"
-VOTING, PAIRED = f"results/{S}/voting/{{bank}}.csv", f"results/{S}/voting/{{bank}}.paired.csv"
-FIGURE = f"results/{S}/figures/{{figure}}.{{format}}"
+VOTING, PAIRED, STEPS = (f"results/{S}/voting/{{bank}}.{suffix}csv" for suffix in ("", "paired.", "steps."))
+FIGURE, TABLE = (f"results/{S}/{kind}s/{{{kind}}}.{{format}}" for kind in ("figure", "table"))
 COPY = "figures/{figure}.{format}"
 PARTIAL = f"results/{S}/.partial"
 LOG, BENCHMARK = f"logs/{S}", f"benchmarks/{S}"
 ENVIRONMENT = "../../environment.yml"
+READ_BANKS = [bank for bank, block in study.banks.items() if block.read_at]
 
 
 def choices(values):
@@ -61,7 +62,8 @@ wildcard_constraints:
     inference_seed=choices(seed for bank in study.banks.values() for seed in bank.inference_seeds),
     shard=choices(shard for bank in study.banks.values() for shard in range(bank.shards)),
     figure=choices(study.figures),
-    format=choices(["pdf", "png", "csv"]),
+    table=choices(study.tables),
+    format=choices(["pdf", "png", "csv", "md", "tex"]),
 
 
 def code(modules):
@@ -92,23 +94,14 @@ def copies():
     return collect(COPY, figure=study.figures, format=["pdf", "png"]) if of == S else []
 
 
-def figures_to_copy(w):
-    """The files that figures/ has copies of; asked for another study's, say where those are."""
-    if not copies():
-        raise WorkflowError(
-            f"figures/ holds the figures of the study in params.yaml, and this is the study {S!r}: "
-            f"ask for {FIGURE.format(figure=w.figure, format='pdf')}, or leave out --configfile"
-        )
-    return collect(FIGURE, figure=w.figure, format=["pdf", "png"])
-
-
 OUTPUTS = {
     "data": [file for dataset in study.datasets for file in puzzles(dataset)],
     "audit": collect(AUDIT, dataset=study.datasets, format=["csv", "json"]),
     "train": [file for run in study.runs for file in trainings(run)],
     "rollouts": [file for bank in study.banks for file in shards(bank)],
-    "voting": collect([VOTING, PAIRED], bank=study.banks),
+    "voting": collect([VOTING, PAIRED], bank=study.banks) + collect(STEPS, bank=READ_BANKS),
     "figures": collect(FIGURE, figure=study.figures, format=["pdf", "png", "csv"]) + copies(),
+    "tables": collect(TABLE, table=study.tables, format=["csv", "md", "tex"]),
 }
 provenance = Provenance(Path(f"provenance/{S}.lock.json"), sum(OUTPUTS.values(), []))
 if workflow.is_main_process:

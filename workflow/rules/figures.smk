@@ -1,21 +1,33 @@
-# Figures: one rule, one module and one caption each; figures/ has copies of those of params.yaml's study.
+# Figures: one rule, one module and one caption each; figures/ has copies of those of params.yaml's study.  The phase
+# makes the paper's tables too.
 #
-# REQUIRED INPUTS: results/<study>/voting/<bank>.csv of the figure's banks, reference/published.csv
+# REQUIRED INPUTS: results/<study>/voting/<bank>[.steps].csv of the figure's banks, reference/published.csv
 # OUTPUTS:         results/<study>/figures/<figure>.{pdf,png,csv}, figures/<figure>.{pdf,png}
 
 
 rule stage_figures:
     input:
         OUTPUTS["figures"],
+        OUTPUTS["tables"],
 
 
-for figure in study.figures:
+def figures_to_copy(w):
+    """The files that figures/ has copies of; asked for another study's, say where those are."""
+    if not copies():
+        raise WorkflowError(
+            f"figures/ holds the figures of the study in params.yaml, and this is the study {S!r}: "
+            f"ask for {FIGURE.format(figure=w.figure, format='pdf')}, or leave out --configfile"
+        )
+    return collect(FIGURE, figure=w.figure, format=["pdf", "png"])
+
+
+for figure, block in study.figures.items():
 
     rule:
         name:
             figure
         input:
-            tables=collect(VOTING, bank=getattr(study.figures, figure).banks),
+            tables=collect(STEPS if block.table == "steps" else VOTING, bank=block.banks),
             published="reference/published.csv",
         output:
             report(FIGURE.format(figure=figure, format="png"), caption=f"../report/{figure}.rst", category="Figures"),

@@ -1,7 +1,7 @@
-# Voting tables: one job per bank gathers its shards; numpy only, in seconds.
+# Voting tables: one job per bank gathers its shards, another those of the steps it lists; numpy only, in seconds.
 #
 # REQUIRED INPUTS: every shard of the bank, for all training and inference seeds
-# OUTPUTS:         results/<study>/voting/<bank>.csv, results/<study>/voting/<bank>.paired.csv
+# OUTPUTS:         results/<study>/voting/<bank>.csv, <bank>.paired.csv and, of banks with `read_at`, <bank>.steps.csv
 
 
 rule stage_voting:
@@ -33,3 +33,28 @@ rule voting:
         "python3 -m cvoting voting {params.recipe:q} "
         "--out {output.table} --paired {output.paired} {input} "
         "> {log} 2>&1"
+
+
+rule steps:
+    input:
+        lambda w: shards(w.bank),
+    output:
+        STEPS,
+    log:
+        f"{LOG}/steps/{{bank}}.log",
+    benchmark:
+        f"{BENCHMARK}/steps/{{bank}}.tsv"
+    wildcard_constraints:
+        bank=choices(READ_BANKS),
+    conda:
+        ENVIRONMENT
+    resources:
+        mem_mb=4000,
+        runtime=60,
+    params:
+        recipe=lambda w: recipes.steps(study, w.bank),
+        code=lambda w: code(recipes.voting_modules(study, w.bank)),
+    message:
+        "voting in {wildcards.bank} at the steps it lists"
+    shell:
+        "python3 -m cvoting steps {params.recipe:q} --out {output} {input} > {log} 2>&1"

@@ -4,6 +4,23 @@ Each has `prepare`, which computes every number that is drawn, `draw`, which dra
 `write(recipe, tables, published, out_dir)`.
 """
 
-from cvoting.figures import fig2_akorn_voting
+from cvoting.figures import (
+    fig2_akorn_voting,
+    fig3_itrsa_voting,
+    fig8_itrsa_test_time_scaling,
+    fig9_transformer_voting,
+    fig10_voting_metrics,
+    fig11_seed_dependency,
+)
 
-FIGURES = {"fig2_akorn_voting": fig2_akorn_voting}
+FIGURES = {
+    module.NAME: module
+    for module in (
+        fig2_akorn_voting,
+        fig3_itrsa_voting,
+        fig8_itrsa_test_time_scaling,
+        fig9_transformer_voting,
+        fig10_voting_metrics,
+        fig11_seed_dependency,
+    )
+}

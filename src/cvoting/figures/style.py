@@ -4,7 +4,7 @@ Figures are drawn on `matplotlib.figure.Figure` without pyplot: no window, no gl
 settings.  The same figure gives the same bytes.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -89,12 +89,23 @@ NAMES = {
     "random": "mean of candidates ($K=1$)",
     "oracle": "oracle: any candidate right",
 }
+#: Likewise for models, in figures that compare them.
+MODELS = {"akorn": "AKOrN", "itrsa": "ItrSA++", "hrm": "HRM", "transformer": "Transformer"}
+MODEL_COLOURS = {"akorn": "#D55E00", "itrsa": "#0072B2", "hrm": "#009E73", "transformer": "#CC79A7"}
+#: For models of other names, in the order in which they appear.
+OTHER_COLOURS = ("#E69F00", "#56B4E9", "#332288", "#999933", "#882255", "#44AA99")
 DATASETS = {
     "sudoku": "Sudoku",
     "sudoku_hard": "Sudoku-hard",
     "sudoku_extreme": "Sudoku-extreme",
     "maze_hard": "Maze-hard",
 }
+
+
+def model_colours(models: Iterable[str]) -> dict[str, str]:
+    """The colour of each of some models."""
+    others = [model for model in dict.fromkeys(models) if model not in MODEL_COLOURS]
+    return MODEL_COLOURS | {model: OTHER_COLOURS[i % len(OTHER_COLOURS)] for i, model in enumerate(others)}
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """Parameters of AKOrN (Table 3 of the paper; the released code where the paper is silent)."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from cvoting.params.core import ParameterError, key
 
@@ -10,6 +10,8 @@ from cvoting.params.core import ParameterError, key
 class AkornParams:
     """Artificial Kuramoto oscillatory neurons."""
 
+    #: Whether a state has an energy, which candidates can be selected by.
+    has_energy: ClassVar[bool] = True
     architecture: Literal["akorn"] = key("the architecture")
     channels: int = key("C, embedding dimension (Table 3: 512)", minimum=4)
     oscillator_dim: int = key("n, consecutive channels that form one oscillator (Table 3: 4)", minimum=2)

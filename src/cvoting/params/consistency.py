@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from cvoting.params.core import ParameterError
 from cvoting.params.datasets import checksum_conflicts
-from cvoting.voting import VOTES
+from cvoting.params.paper_tables import HyperparameterTable
+from cvoting.voting import VOTES, available
 
 if TYPE_CHECKING:
     from cvoting.params.study import Study
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 def problems(study: "Study") -> Iterator[str]:
     """Everything that does not fit together, one line each: the key, the value, what is allowed."""
-    for check in (_names, _lists, _runs, _banks, _votes):
+    for check in (_names, _lists, _runs, _banks, _votes, _figures, _tables):
         yield from check(study)
     yield from checksum_conflicts(study.datasets)
 
@@ -36,10 +37,10 @@ def _names(study: "Study") -> Iterator[str]:
 
 
 def _lists(study: "Study") -> Iterator[str]:
-    lists = {f"runs.{name}.training_seeds": run.training_seeds for name, run in study.runs.items()}
+    lists: dict[str, tuple] = {f"runs.{name}.training_seeds": run.training_seeds for name, run in study.runs.items()}
     lists |= {f"banks.{name}.inference_seeds": bank.inference_seeds for name, bank in study.banks.items()}
-    if figure := study.figures.fig2_akorn_voting:
-        lists |= {f"figures.fig2_akorn_voting.{name}": getattr(figure, name) for name in ("banks", "votes")}
+    for name, figure in study.figures.items():
+        lists |= {f"figures.{name}.banks": figure.banks, f"figures.{name}.votes": figure.votes}
     yield from (f"{key} = []: expected at least one" for key, values in lists.items() if not values)
 
 
@@ -74,9 +75,6 @@ def _banks(study: "Study") -> Iterator[str]:
     for name, bank in study.banks.items():
         yield from _unknown(f"banks.{name}.run", bank.run, study.runs)
         yield from _unknown(f"banks.{name}.dataset", bank.dataset, study.datasets)
-        if study.voting.K[-1] > bank.candidates:
-            limit = f"{bank.candidates}, the candidates of banks.{name}"
-            yield f"voting.K = {list(study.voting.K)}: expected at most {limit}"
         if bank.dataset not in study.datasets:
             continue
         dataset = study.datasets[bank.dataset]
@@ -96,11 +94,53 @@ def _banks(study: "Study") -> Iterator[str]:
 
 
 def _votes(study: "Study") -> Iterator[str]:
+    most = max((bank.candidates for bank in study.banks.values()), default=study.voting.K[-1])
+    if study.voting.K[-1] > most:
+        yield f"voting.K = {list(study.voting.K)}: expected at most {most}, the most candidates that a bank has"
     for vote in study.voting.votes:
         yield from _unknown("voting.votes", vote, VOTES)
-    figure = study.figures.fig2_akorn_voting
-    if figure is not None:
-        for bank in figure.banks:
-            yield from _unknown("figures.fig2_akorn_voting.banks", bank, study.banks)
+    for name, bank in study.banks.items():
+        if study.voting.K[0] > bank.candidates:
+            yield f"banks.{name}.candidates = {bank.candidates}: expected at least {study.voting.K[0]}, the least K"
+        offered = _offered(study, name, "voting")
+        if offered is not None and not offered:
+            yield f"voting.votes = {list(study.voting.votes)}: expected at least one that banks.{name} has scores for"
+
+
+def _figures(study: "Study") -> Iterator[str]:
+    for name, figure in study.figures.items():
         for vote in figure.votes:
-            yield from _unknown("figures.fig2_akorn_voting.votes", vote, study.voting.votes)
+            yield from _unknown(f"figures.{name}.votes", vote, study.voting.votes)
+        for bank in figure.banks:
+            yield from _unknown(f"figures.{name}.banks", bank, study.banks)
+            offered = _offered(study, bank, figure.table)
+            if figure.table == "steps" and bank in study.banks and not study.banks[bank].read_at:
+                yield f"figures.{name}.banks = {bank!r}: expected a bank with `read_at`, the steps that are shown"
+            elif offered is not None and not set(figure.votes) & set(offered):
+                yield (
+                    f"figures.{name}.votes = {list(figure.votes)}: expected one that banks.{bank} can hold: "
+                    f"{', '.join(offered) or '(there are none)'}"
+                )
+
+
+def _tables(study: "Study") -> Iterator[str]:
+    for name, table in study.tables.items():
+        for bank in table.banks:
+            yield from _unknown(f"tables.{name}", bank, study.banks)
+        if isinstance(table, HyperparameterTable):
+            yield from _unknown(f"tables.{name}.run", table.run, study.runs)
+        elif "confidence" not in study.voting.votes:
+            yield f"tables.{name}: expected 'confidence' among voting.votes, {list(study.voting.votes)}"
+
+
+def _offered(study: "Study", name: str, table: str) -> Collection[str] | None:
+    """The votes in a bank's table; None where the study's names do not say."""
+    bank = study.banks.get(name)
+    run = study.runs.get(bank.run) if bank else None
+    if bank is None or run is None or run.model not in study.models:
+        return None
+    energy = study.models[run.model].network.has_energy
+    known = [vote for vote in study.voting.votes if vote in VOTES]
+    if table == "steps":
+        return available(known, bank.step_scores(energy), answers=False)
+    return available(known, bank.scores(energy))

@@ -2,23 +2,64 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 from cvoting.params.core import key
 
 
 @dataclass(frozen=True, kw_only=True)
-class AkornVotingFigure:
-    """Figure 2: C-voting against E-voting in AKOrN, one panel per bank."""
+class BanksFigure:
+    """A figure with one panel per bank."""
 
+    #: Which table of a bank it is drawn from: "voting", or "steps", votes at the steps that the bank lists.
+    table: ClassVar[str] = "voting"
     banks: tuple[str, ...] = key("one panel per bank, left to right")
-    votes: tuple[str, ...] = key("selection rules drawn as curves")
+    votes: tuple[str, ...] = key("selection rules that are shown")
+
+    @property
+    def panels(self) -> tuple[tuple[str, ...], ...]:
+        """The banks of each panel."""
+        return tuple((bank,) for bank in self.banks)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepsFigure(BanksFigure):
+    """A figure of accuracy against steps."""
+
+    table: ClassVar[str] = "steps"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PanelsFigure:
+    """A figure whose panels show several banks, which are told apart by their models."""
+
+    table: ClassVar[str] = "voting"
+    panels: tuple[tuple[str, ...], ...] = key("the banks of each panel, left to right")
+    votes: tuple[str, ...] = key("selection rules that are shown")
+
+    @property
+    def banks(self) -> tuple[str, ...]:
+        """Every bank once."""
+        return tuple(dict.fromkeys(bank for panel in self.panels for bank in panel))
+
+
+FigureParams = BanksFigure | PanelsFigure
 
 
 @dataclass(frozen=True, kw_only=True)
 class FiguresParams:
     """The figures of the study; an absent figure is not drawn."""
 
-    fig2_akorn_voting: AkornVotingFigure | None = key("Figure 2", default=None)
+    fig2_akorn_voting: BanksFigure | None = key("Figure 2: C-voting and E-voting in AKOrN", default=None)
+    fig3_itrsa_voting: PanelsFigure | None = key("Figure 3: C-voting in ItrSA++ beside other models", default=None)
+    fig8_itrsa_test_time_scaling: StepsFigure | None = key("Figure 8: ItrSA++ against T_eval", default=None)
+    fig9_transformer_voting: BanksFigure | None = key("Figure 9: C-voting in the Transformer", default=None)
+    fig10_voting_metrics: BanksFigure | None = key("Figure 10: top-1, NE and LP as the score of the vote", default=None)
+    fig11_seed_dependency: BanksFigure | None = key("Figure 11: spread over inference seeds", default=None)
 
     def __iter__(self) -> Iterator[str]:
         return (name for name in self.__dataclass_fields__ if getattr(self, name) is not None)
+
+    def items(self) -> Iterator[tuple[str, FigureParams]]:
+        """Name and parameters of each figure that is drawn."""
+        return ((name, getattr(self, name)) for name in self)

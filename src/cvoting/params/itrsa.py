@@ -1,7 +1,7 @@
 """Parameters of ItrSA++ (Section 4, Table 1 and the ablations of the paper)."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from cvoting.params.core import ParameterError, key
 
@@ -42,6 +42,8 @@ class FeedForwardParams:
 class ItrsaParams:
     """ItrSA++: iterated self-attention that starts from random states."""
 
+    #: Whether a state has an energy, which candidates can be selected by.
+    has_energy: ClassVar[bool] = False
     architecture: Literal["itrsa"] = key("the architecture")
     channels: int = key("C, embedding dimension (Table 1: 384)", minimum=2)
     heads: int = key("attention heads (Table 1: 12)", minimum=1)

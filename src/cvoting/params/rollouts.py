@@ -1,6 +1,6 @@
 """Parameters of the rollouts, and how they are cut into pieces."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Literal
 
 from cvoting.params.core import ParameterError, key
@@ -19,13 +19,25 @@ class RolloutPlan:
     shards: int = key("files a bank is divided into", default=1, minimum=1)
     shard: int = key("which of them, from 0", default=0, minimum=0)
     temperatures: tuple[float, ...] = key("temperatures at which confidence is kept too", default=(), above=0)
+    read_at: tuple[int, ...] = key("steps at which candidates are read out too, increasing", default=(), minimum=1)
+    read_candidates: int | None = key(
+        "candidates per puzzle that are read out there, from the first; null: all", default=None, minimum=1
+    )
     weights: Literal["average", "raw"] = key(
         "the moving average of the weights, or those of the last update (Table 4, w/o EMA)", default="average"
     )
 
     def __post_init__(self) -> None:
+        problems = reading_problems(self)
         if self.shard >= self.shards:
-            raise ParameterError([f"shard = {self.shard}: expected less than shards = {self.shards}"])
+            problems.append(f"shard = {self.shard}: expected less than shards = {self.shards}")
+        if problems:
+            raise ParameterError(problems)
+
+    @property
+    def candidates_read(self) -> int:
+        """Candidates per puzzle that are read out at the listed steps."""
+        return self.candidates if self.read_candidates is None else self.read_candidates
 
     @property
     def puzzles_at_once(self) -> int:
@@ -57,11 +69,44 @@ class BankParams:
     chunk: int = key("rollouts computed at once: bounds the memory, changes no candidate's initial state", minimum=1)
     shards: int = key("files a bank is written in, each made by a job of its own", minimum=1)
     temperatures: tuple[float, ...] = key("temperatures at which confidence is kept too", default=(), above=0)
+    read_at: tuple[int, ...] = key(
+        "steps at which candidates are read out too, increasing: accuracy against T from one pass (Figure 8)",
+        default=(),
+        minimum=1,
+    )
+    read_candidates: int | None = key(
+        "candidates per puzzle that are read out there, from the first; null: all", default=None, minimum=1
+    )
     weights: Literal["average", "raw"] = key(
         "the moving average of the weights, or those of the last update (Table 4, w/o EMA)", default="average"
     )
 
+    def __post_init__(self) -> None:
+        if problems := reading_problems(self):
+            raise ParameterError(problems)
+
     def plan(self, shard: int = 0) -> RolloutPlan:
         """The pieces of one shard."""
-        names = ("T_eval", "candidates", "chunk", "shards", "temperatures", "weights")
+        names = {field.name for field in fields(RolloutPlan)} - {"shard"}
         return RolloutPlan(**{name: getattr(self, name) for name in names}, shard=shard)
+
+    def scores(self, energy: bool) -> tuple[str, ...]:
+        """Names of the scores that candidates get; `energy`: whether the model has one."""
+        residuals = ("latent_residual", "logit_residual") if self.T_eval > 1 else ()
+        tempered = tuple(f"confidence_at_{t:g}" for t in self.temperatures)
+        return (*self.step_scores(energy), *residuals, *tempered)
+
+    def step_scores(self, energy: bool) -> tuple[str, ...]:
+        """Names of the scores that candidates get at the steps of `read_at`."""
+        energies = ("energy_last", "energy_sum") if energy else ()
+        return ("confidence", "negative_entropy", "log_probability", *energies)
+
+
+def reading_problems(block: RolloutPlan | BankParams) -> list[str]:
+    """What is wrong with the steps at which candidates are read out."""
+    problems = []
+    if list(block.read_at) != sorted(block.read_at) or (block.read_at and block.read_at[-1] > block.T_eval):
+        problems.append(f"read_at = {list(block.read_at)}: expected increasing steps up to T_eval = {block.T_eval}")
+    if block.read_candidates is not None and block.read_candidates > block.candidates:
+        problems.append(f"read_candidates = {block.read_candidates}: expected at most candidates = {block.candidates}")
+    return problems

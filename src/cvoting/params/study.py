@@ -9,6 +9,7 @@ from cvoting.params.core import ParameterError, build, key, plain
 from cvoting.params.datasets import DatasetParams
 from cvoting.params.figures import FiguresParams
 from cvoting.params.itrsa import ItrsaParams
+from cvoting.params.paper_tables import PaperTablesParams
 from cvoting.params.rollouts import BankParams
 from cvoting.params.training import TrainingParams
 from cvoting.params.transformer import TransformerParams
@@ -50,6 +51,7 @@ class Study:
     banks: Mapping[str, BankParams] = key("rollouts", affects=("rollouts", "voting", "figures"))
     voting: VotingParams = key("voting tables", affects=("voting", "figures"))
     figures: FiguresParams = key("figures", affects=("figures",))
+    tables: PaperTablesParams = key("the paper's tables", affects=("figures",), default=PaperTablesParams())
 
     def training_of(self, run: str) -> TrainingParams:
         """The training block of a run: its model's, with the run's own keys in their place."""

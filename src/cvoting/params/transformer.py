@@ -1,7 +1,7 @@
 """Parameters of the Transformer baseline (released AKOrN code; Section `Transformer with C-voting` of the appendix)."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from cvoting.params.core import ParameterError, key
 
@@ -10,6 +10,8 @@ from cvoting.params.core import ParameterError, key
 class TransformerParams:
     """A Transformer whose input is mixed with a random state."""
 
+    #: Whether a state has an energy, which candidates can be selected by.
+    has_energy: ClassVar[bool] = False
     architecture: Literal["transformer"] = key("the architecture")
     channels: int = key("C, embedding dimension (released AKOrN code: 512)", minimum=4)
     heads: int = key("attention heads (released AKOrN code: 8)", minimum=1)

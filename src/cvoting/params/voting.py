@@ -9,7 +9,7 @@ from cvoting.params.core import ParameterError, key
 class VotingParams:
     """Which votes are computed, over which numbers of candidates, with which intervals."""
 
-    K: tuple[int, ...] = key("numbers of candidates, increasing", minimum=1)
+    K: tuple[int, ...] = key("numbers of candidates, increasing; those that a bank has not are left out", minimum=1)
     votes: tuple[str, ...] = key("selection rules, from voting.VOTES; rules a bank has no scores for are left out")
     subsets: int = key("R, random candidate subsets over which set-valued votes (majority) are averaged", minimum=1)
     resamples: int = key("bootstrap resamples", minimum=100)

@@ -1,0 +1,75 @@
+"""What every figure of the voting tables has in common: how it is written, and what its rows say of themselves."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from cvoting.figures.style import DATASETS, save
+from cvoting.params.core import build
+from cvoting.params.figures import FigureParams
+from cvoting.pools import ALL
+from cvoting.published import read_published
+from cvoting.tables import read_voting, write_csv
+
+#: Columns of a voting table that say what a row is of.
+ABOUT = (
+    "study", "run", "model", "dataset", "split", "origin", "T_eval", "puzzles", "candidates", "level", "interval",
+)  # fmt: skip
+SMALL: dict[str, Any] = {"fontsize": 6.5, "color": "0.35", "ha": "center", "va": "bottom"}
+
+#: prepare(tables by bank, params, title, paper_scale, published) -> every number that is drawn.
+Prepare = Callable[[Mapping[str, pd.DataFrame], Any, str, bool, pd.DataFrame], pd.DataFrame]
+
+
+def write_figure(
+    name: str,
+    kind: type[FigureParams],
+    prepare: Prepare,
+    draw: Callable[[pd.DataFrame], Figure],
+    recipe: Mapping[str, Any],
+    tables: Sequence[Path],
+    published: Path,
+    out_dir: Path,
+) -> None:
+    """Draw a figure: PDF, PNG, and CSV with every number drawn, under its name.
+
+    Args:
+        name: of the figure.
+        kind: the class of its parameters.
+        prepare, draw: the two functions of its module.
+        recipe: `title` and `paper_scale` of the study, and `params` of the figure.
+        tables: the table of each bank, in the order of `params.banks`.
+        published: reference/published.csv.
+        out_dir: the folder of the three files.
+    """
+    params = build(kind, recipe["params"], f"figures.{name}")
+    by_bank, known = read_voting(params.banks, tables), read_published(published)
+    data = prepare(by_bank, params, recipe["title"], recipe["paper_scale"], known)
+    write_csv(data, out_dir / f"{name}.csv")
+    save(draw(data), out_dir / f"{name}.pdf", out_dir / f"{name}.png")
+
+
+def seeds_of(table: pd.DataFrame) -> dict[str, int]:
+    """How many training and inference seeds a voting table is over."""
+    return {f"{kind}s": table.loc[table[kind] != ALL, kind].nunique() for kind in ("training_seed", "inference_seed")}
+
+
+def title_panel(axes: Axes, data: pd.DataFrame) -> None:
+    """Above a panel: its dataset, and the sizes, seeds and intervals behind its numbers."""
+    about = data.iloc[0]
+    name = DATASETS.get(about["dataset"], about["dataset"])
+    axes.set_title(f"{name} (generated data)" if about["origin"] == "generated" else name, pad=31)
+    steps = ", ".join(map(str, dict.fromkeys(data["T_eval"])))
+    sizes = f"$n$ = {about['puzzles']:,} puzzles, $M$ = {about['candidates']:,}, $T_\\mathrm{{eval}}$ = {steps}"
+    seeds = "; ".join(
+        dict.fromkeys(
+            f"training seeds: {row['training_seeds']}, inference seeds: {row['inference_seeds']}"
+            for _, row in data.iterrows()
+        )
+    )
+    intervals = ", ".join(dict.fromkeys(data["interval"]))
+    axes.text(0.5, 1.02, f"{sizes}\n{seeds}\ninterval: {intervals}", transform=axes.transAxes, **SMALL)

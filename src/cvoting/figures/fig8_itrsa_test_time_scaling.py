@@ -1,0 +1,99 @@
+"""Figure 8: board accuracy of ItrSA++ against the number of steps at test time (appendix on test-time scaling).
+
+The paper does not say whether its curves vote: the mean of the candidates (no vote) stands beside votes of all M.
+"""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator
+
+from cvoting.figures.base import ABOUT, seeds_of, title_panel, write_figure
+from cvoting.figures.style import COLOURS, MARKERS, NAMES, WIDTH, percent_axis, style
+from cvoting.params.figures import StepsFigure
+from cvoting.tables import over_all_seeds
+
+NAME = "fig8_itrsa_test_time_scaling"
+ESTIMATOR = "expected"
+METRICS = ("board", "optimal")
+#: Drawn beside the votes: every vote at K = 1.
+NO_VOTE = "random"
+COLUMNS = (
+    "bank", "title", *ABOUT, "training_seeds", "inference_seeds", "estimator", "metric", "vote", "K", "value", "low",
+    "high",
+)  # fmt: skip
+
+
+def prepare(
+    tables: Mapping[str, pd.DataFrame], params: StepsFigure, title: str, paper_scale: bool, published: pd.DataFrame
+) -> pd.DataFrame:
+    """Every number the figure shows, as fractions: one row for each vote and step of each panel.
+
+    Args:
+        tables: tables of the votes at the listed steps, by bank.
+        params: panels and curves.
+        title: how the study is named.
+        paper_scale: whether the study is at the paper's scale; the paper prints no number of this figure.
+        published: the published numbers.
+    """
+    panels = [_panel(tables[bank], params).assign(bank=bank, title=title) for bank in params.banks]
+    return pd.concat(panels, ignore_index=True)[list(COLUMNS)]
+
+
+def draw(data: pd.DataFrame) -> Figure:
+    """The figure of what `prepare` made."""
+    banks = list(dict.fromkeys(data["bank"]))
+    with style():
+        figure = Figure(figsize=(WIDTH / 2 * max(2, len(banks)), 3.2), layout="constrained")
+        for axes, bank in zip(figure.subplots(1, len(banks), squeeze=False)[0], banks, strict=True):
+            _draw_panel(axes, data[data["bank"] == bank])
+        figure.axes[0].set_ylabel("Board accuracy (%)")
+        figure.suptitle(f"ItrSA++ against steps, {data['title'].iloc[0]}", fontweight="bold")
+        figure.legend(handles=_legend(data), loc="outside lower center", ncols=3)
+    return figure
+
+
+def _panel(table: pd.DataFrame, params: StepsFigure) -> pd.DataFrame:
+    """The rows of one bank: votes of all candidates, and the mean of the candidates."""
+    rows = over_all_seeds(table[(table["estimator"] == ESTIMATOR) & table["metric"].isin(METRICS)])
+    votes = [*params.votes, NO_VOTE]
+    rows = rows[rows["vote"].isin(votes) & (rows["K"] == rows["K"].max())]
+    rows = rows.assign(K=rows["K"].where(rows["vote"] != NO_VOTE, 1), place=rows["vote"].map(votes.index))
+    return rows.sort_values(["metric", "place", "T_eval"]).assign(**seeds_of(table))
+
+
+def _draw_panel(axes: Axes, data: pd.DataFrame) -> None:
+    """One curve with its band for each vote and metric."""
+    for _, rows in data.groupby(["metric", "vote"], sort=False):
+        look = _look(rows.iloc[0])
+        axes.fill_between(rows["T_eval"], rows["low"], rows["high"], color=look["color"], alpha=0.18, linewidth=0)
+        axes.plot(rows["T_eval"], rows["value"], **look)
+    axes.xaxis.set_major_locator(MaxNLocator(nbins=8, integer=True))
+    axes.set_xlabel("Steps $T_\\mathrm{eval}$")
+    percent_axis(axes)
+    title_panel(axes, data)
+
+
+def _look(row: pd.Series) -> dict[str, Any]:
+    """Colour and marker of the vote; `optimal` hollow."""
+    look = {"color": COLOURS[row["vote"]], "marker": MARKERS[row["vote"]] or "."}
+    return look if row["metric"] == "board" else look | {"linestyle": "--", "markerfacecolor": "white"}
+
+
+def _legend(data: pd.DataFrame) -> list[Line2D | Patch]:
+    """One entry for each kind of line, and for the band."""
+    handles: list[Line2D | Patch] = []
+    for _, row in data.drop_duplicates(["metric", "vote"]).iterrows():
+        label = NAMES[row["vote"]] if row["vote"] == NO_VOTE else f"{NAMES[row['vote']]}, $K$ = {row['K']}"
+        label += "" if row["metric"] == "board" else ", any shortest path"
+        handles.append(Line2D([], [], label=label, **_look(row)))
+    return [*handles, Patch(color="0.85", label=f"{data['level'].iloc[0]:.0%} bootstrap interval")]
+
+
+write = partial(write_figure, NAME, StepsFigure, prepare, draw)

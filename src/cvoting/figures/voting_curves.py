@@ -1,0 +1,155 @@
+"""Board accuracy against the number of candidates K, as Figures 2, 3, 9 and 10 show it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+from cvoting.figures.base import ABOUT, seeds_of, title_panel
+from cvoting.figures.style import (
+    COLOURS,
+    MARKERS,
+    MODELS,
+    NAMES,
+    WIDTH,
+    candidates_axis,
+    model_colours,
+    percent_axis,
+    style,
+)
+from cvoting.params.figures import FigureParams
+from cvoting.published import published_accuracies
+from cvoting.tables import over_all_seeds
+
+ESTIMATOR = "expected"
+#: `optimal` counts any shortest path of a maze, where the label is one of many; Sudoku has no such metric.
+METRICS = ("board", "optimal")
+#: Drawn as lines without a band, where the tables have them.
+REFERENCES = ("oracle", "random")
+DASHES: dict[str, Any] = {"oracle": (0, (1, 1.5)), "random": (0, (4, 2))}
+PUBLISHED: dict[str, Any] = {
+    "linestyle": "", "marker": "D", "markersize": 5, "markerfacecolor": "white", "markeredgewidth": 1.2,
+}  # fmt: skip
+
+NUMBERS = ("vote", "K", "value", "low", "high", "published", "published_spread", "published_id")
+COLUMNS = ("panel", "bank", "title", *ABOUT, "training_seeds", "inference_seeds", "estimator", "metric", *NUMBERS)
+
+
+def prepare(
+    tables: Mapping[str, pd.DataFrame], params: FigureParams, title: str, paper_scale: bool, published: pd.DataFrame
+) -> pd.DataFrame:
+    """Every number the figure shows, as fractions: one row for each curve and K of each panel.
+
+    Curves are the `expected` estimator over all seeds there are; `random` is the mean of the candidates, the value of
+    every vote at K = 1.  Published values stand beside ours only at the paper's scale.
+
+    Args:
+        tables: voting tables, by bank.
+        params: panels and curves.
+        title: how the study is named.
+        paper_scale: whether the study is at the paper's scale.
+        published: the published numbers.
+    """
+    known = published if paper_scale else published.iloc[:0]
+    curves = [
+        _curves(tables[bank], _shown(params, len(banks)), metric, known).assign(panel=panel, bank=bank, title=title)
+        for panel, banks in enumerate(params.panels, start=1)
+        for bank in banks
+        for metric in METRICS
+        if (tables[bank]["metric"] == metric).any()
+    ]
+    return pd.concat(curves, ignore_index=True)[list(COLUMNS)]
+
+
+def draw(data: pd.DataFrame, heading: str) -> Figure:
+    """The figure of what `prepare` made.
+
+    Args:
+        data: its rows.
+        heading: what is shown; the study's title follows.
+    """
+    panels, look = list(dict.fromkeys(data["panel"])), _looks(data)
+    with style():
+        figure = Figure(figsize=(WIDTH / 2 * max(2, len(panels)), 3.4), layout="constrained")
+        for axes, panel in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
+            _draw_panel(axes, data[data["panel"] == panel], look)
+        figure.axes[0].set_ylabel("Board accuracy (%)")
+        figure.suptitle(f"{heading}, {data['title'].iloc[0]}", fontweight="bold")
+        figure.legend(handles=_legend(data), loc="outside lower center", ncols=3)
+    return figure
+
+
+def _shown(params: FigureParams, banks: int) -> list[str]:
+    """The votes of a panel with their references; the oracles of several models would hide their votes."""
+    references = REFERENCES if banks == 1 else ("random",)
+    return [*params.votes, *(vote for vote in references if vote not in params.votes)]
+
+
+def _curves(table: pd.DataFrame, shown: Sequence[str], metric: str, published: pd.DataFrame) -> pd.DataFrame:
+    """The rows of one bank and metric."""
+    rows = over_all_seeds(table[(table["estimator"] == ESTIMATOR) & (table["metric"] == metric)])
+    about = rows.iloc[0]
+    known = published_accuracies(published, about["model"], about["dataset"], metric)
+    curves = rows[rows["vote"].isin(shown)][["vote", "K", "value", "low", "high"]]
+    curves = curves.merge(known[known["vote"].isin(shown)], on=["vote", "K"], how="outer")
+    curves = curves.assign(place=curves["vote"].map(shown.index)).sort_values(["place", "K"])
+    return curves.assign(estimator=ESTIMATOR, metric=metric, **seeds_of(table), **{name: about[name] for name in ABOUT})
+
+
+def _draw_panel(axes: Axes, data: pd.DataFrame, look: Callable[[pd.Series], dict[str, Any]]) -> None:
+    """Curves with bands, references, and published values with their spread."""
+    for _, rows in data.groupby(["bank", "metric", "vote"], sort=False):
+        vote, line = rows["vote"].iloc[0], look(rows.iloc[0])
+        ours, theirs = rows[rows["value"].notna()], rows[rows["published"].notna()]
+        if vote == "random":
+            for value in ours["value"].iloc[:1]:
+                axes.axhline(value, **line, linewidth=1, zorder=1)
+        elif vote in REFERENCES:
+            axes.plot(ours["K"], ours["value"], **line, linewidth=1.2)
+        else:
+            axes.fill_between(ours["K"], ours["low"], ours["high"], color=line["color"], alpha=0.18, linewidth=0)
+            axes.plot(ours["K"], ours["value"], **line)
+        spread = theirs["published_spread"].to_numpy()
+        axes.errorbar(theirs["K"], theirs["published"], spread, color=line["color"], capsize=2.5, zorder=3, **PUBLISHED)
+    candidates_axis(axes, sorted(set(data.loc[data["value"].notna(), "K"])))
+    percent_axis(axes)
+    title_panel(axes, data)
+
+
+def _looks(data: pd.DataFrame) -> Callable[[pd.Series], dict[str, Any]]:
+    """How the curve of a row is drawn: colours tell votes apart, or models where a panel shows several."""
+    by_model = _several_models(data)
+    colours = model_colours(data["model"]) if by_model else COLOURS
+
+    def look(row: pd.Series) -> dict[str, Any]:
+        vote, optimal = row["vote"], row["metric"] != "board"
+        line = {"color": colours[row["model" if by_model else "vote"]], "marker": MARKERS[vote]}
+        line["linestyle"] = DASHES.get(vote, (0, (3, 1)) if optimal else "-")
+        return line | ({"markerfacecolor": "white"} if optimal else {})
+
+    return look
+
+
+def _several_models(data: pd.DataFrame) -> bool:
+    """Whether a panel shows several banks."""
+    return bool(data.groupby("panel")["bank"].nunique().max() > 1)
+
+
+def _legend(data: pd.DataFrame) -> list[Line2D | Patch]:
+    """One entry for each kind of line, for the band and for the published values."""
+    look = _looks(data)
+    entries: dict[str, Line2D] = {}
+    for _, row in data.drop_duplicates(["model", "metric", "vote"]).iterrows():
+        label = NAMES[row["vote"]] + ("" if row["metric"] == "board" else ", any shortest path")
+        if _several_models(data):
+            label = f"{MODELS.get(row['model'], row['model'])}: {label}"
+        entries.setdefault(label, Line2D([], [], label=label, **look(row)))
+    handles: list[Line2D | Patch] = [*entries.values()]
+    handles.append(Patch(color="0.85", label=f"{data['level'].iloc[0]:.0%} bootstrap interval"))
+    if data["published"].notna().any():
+        handles.append(Line2D([], [], color="0.3", label="published, ± its spread", **PUBLISHED))
+    return handles

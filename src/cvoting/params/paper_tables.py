@@ -1,0 +1,56 @@
+"""Parameters of the paper's tables."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from typing import ClassVar
+
+from cvoting.params.core import key
+
+
+@dataclass(frozen=True, kw_only=True)
+class HyperparameterTable:
+    """The hyper-parameters of a run beside the paper's."""
+
+    published: ClassVar[str] = "reference/hyperparameters.csv"
+    run: str = key("the run whose parameters are shown")
+
+    @property
+    def banks(self) -> tuple[str, ...]:
+        """The banks it is made from: none."""
+        return ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class AblationTable:
+    """The ablations of ItrSA++: the bank of each variant."""
+
+    published: ClassVar[str] = "reference/published.csv"
+    no_truncation: str = key("bank of the run without gradient truncation")
+    no_ema: str = key("bank of the whole model's run with its raw weights")
+    linear_mixing: str = key("bank of the run with a linear map in place of cross-attention")
+    ffn: str = key("bank of the run with a plain feed-forward network in place of SwiGLU")
+    full: str = key("bank of the whole model's run")
+
+    @property
+    def banks(self) -> tuple[str, ...]:
+        """The banks it is made from."""
+        return tuple(getattr(self, field.name) for field in fields(self))
+
+
+PaperTable = HyperparameterTable | AblationTable
+
+
+@dataclass(frozen=True, kw_only=True)
+class PaperTablesParams:
+    """The tables of the study; an absent table is not made."""
+
+    table1_itrsa: HyperparameterTable | None = key("Table 1: hyper-parameters of ItrSA++", default=None)
+    table3_akorn: HyperparameterTable | None = key("Table 3: hyper-parameters of AKOrN", default=None)
+    table4_ablation: AblationTable | None = key("Table 4: ablations of ItrSA++", default=None)
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name in self.__dataclass_fields__ if getattr(self, name) is not None)
+
+    def items(self) -> Iterator[tuple[str, PaperTable]]:
+        """Name and parameters of each table that is made."""
+        return ((name, getattr(self, name)) for name in self)

@@ -1,0 +1,139 @@
+"""Every figure: it shows the numbers of its tables, its CSV holds them all, and its files are the same each time."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+
+from cvoting.figures import fig3_itrsa_voting, fig8_itrsa_test_time_scaling, fig11_seed_dependency
+from cvoting.figures.registry import FIGURES
+from cvoting.params.core import plain
+from cvoting.params.figures import BanksFigure, PanelsFigure, StepsFigure
+from cvoting.params.voting import VotingParams
+from cvoting.published import read_published
+from cvoting.tables import over_all_seeds, read_csv, write_csv, write_voting
+from cvoting.tasks.sudoku import Sudoku
+from cvoting.voting import VOTES
+
+K = (1, 2, 4, 8)
+STEPS = (8, 16, 32)
+BANKS = ("hard", "extreme")
+VOTED = ("confidence", "negative_entropy")
+PARAMS = {
+    "fig3_itrsa_voting": PanelsFigure(panels=(BANKS, ("hard",)), votes=("confidence",)),
+    "fig8_itrsa_test_time_scaling": StepsFigure(banks=BANKS, votes=("confidence",)),
+    **{
+        name: BanksFigure(banks=BANKS, votes=VOTED)
+        for name in ("fig2_akorn_voting", "fig9_transformer_voting", "fig10_voting_metrics", "fig11_seed_dependency")
+    },
+}
+
+
+@pytest.fixture
+def table_files(bank_file: Callable[..., Path], tmp_path: Path) -> dict[tuple[str, str], Path]:
+    """The voting table and the table of steps of two banks with three inference seeds, of different models."""
+    params = VotingParams(K=K, votes=tuple(VOTES), subsets=4, resamples=100, level=0.95, seed=0)
+    task, files = Sudoku(name="sudoku", box=(2, 2)), {}
+    for place, (bank, model) in enumerate(zip(BANKS, ("itrsa", "a_model_of_mine"), strict=True)):
+        by_step = {}
+        for T_eval in STEPS:
+            shards = [
+                bank_file(f"{bank}{T_eval}-{seed}", first=20 * place, model=model, inference_seed=seed, T_eval=T_eval)
+                for seed in (0, 1, 2)
+            ]
+            path = tmp_path / f"{bank}{T_eval}.csv"
+            write_voting(shards, params, task, "a-study", path, tmp_path / "paired.csv")
+            by_step[T_eval] = read_csv(path)
+        files[bank, "voting"], files[bank, "steps"] = tmp_path / f"{bank}.csv", tmp_path / f"{bank}.steps.csv"
+        write_csv(by_step[STEPS[-1]], files[bank, "voting"])
+        write_csv(pd.concat(by_step.values(), ignore_index=True), files[bank, "steps"])
+    return files
+
+
+def prepared(name: str, table_files: dict[tuple[str, str], Path]) -> pd.DataFrame:
+    """The data of a figure of a study that is not at the paper's scale."""
+    tables = {bank: read_csv(table_files[bank, PARAMS[name].table]) for bank in PARAMS[name].banks}
+    published = read_published(Path(__file__).parents[2] / "reference/published.csv")
+    return FIGURES[name].prepare(tables, PARAMS[name], "a study", False, published)
+
+
+def drawn_heights(figure: Figure) -> set[float]:
+    """The y of every point of every line."""
+    return {round(float(y), 12) for axes in figure.axes for line in axes.lines for y in line.get_ydata()}
+
+
+def test_every_figure_is_tried_here() -> None:
+    assert set(PARAMS) == set(FIGURES)
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_every_number_that_is_drawn_is_in_the_csv_and_every_number_of_the_csv_is_drawn(name, table_files) -> None:
+    data = prepared(name, table_files)
+    drawn = drawn_heights(FIGURES[name].draw(data))
+    lines = data if name == "fig8_itrsa_test_time_scaling" else data[(data["vote"] != "random") | (data["K"] == 1)]
+    assert {round(value, 12) for value in lines["value"]} <= drawn
+    if name != "fig11_seed_dependency":  # boxes have quartiles and medians too
+        assert drawn <= {round(value, 12) for value in data["value"]}
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_the_figure_and_its_csv_are_written_alike_each_time(name, table_files, repository, tmp_path) -> None:
+    recipe = {"title": "a study", "paper_scale": False, "params": plain(PARAMS[name])}
+    tables = [table_files[bank, PARAMS[name].table] for bank in PARAMS[name].banks]
+    for folder in ("one", "two"):
+        FIGURES[name].write(recipe, tables, repository / "reference/published.csv", tmp_path / folder)
+    for suffix in ("csv", "pdf", "png"):
+        one, two = (tmp_path / folder / f"{name}.{suffix}" for folder in ("one", "two"))
+        assert one.read_bytes() == two.read_bytes()
+    written = pd.read_csv(tmp_path / "one" / f"{name}.csv")
+    np.testing.assert_allclose(written["value"], prepared(name, table_files)["value"])
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_panel_says_what_it_is_of_and_how_many_seeds_are_behind_it(name, table_files) -> None:
+    figure = FIGURES[name].draw(prepared(name, table_files))
+    for axes in figure.axes:
+        said = axes.get_title() + axes.texts[0].get_text()
+        assert "Sudoku-hard (generated data)" in said
+        assert "$n$ = 12 puzzles, $M$ = 8" in said
+        assert "inference seeds: 3" in said
+    assert "a study" in figure.get_suptitle()
+
+
+def test_figure_3_tells_models_apart_by_colour_also_those_it_does_not_know(table_files) -> None:
+    data = prepared("fig3_itrsa_voting", table_files)
+    figure = fig3_itrsa_voting.draw(data)
+    colours = [{line.get_color() for line in axes.lines} for axes in figure.axes]
+    assert [len(c) for c in colours] == [2, 1]
+    words = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert "ItrSA++: C-voting" in words
+    assert "a_model_of_mine: C-voting" in words
+
+
+def test_figure_8_has_a_point_per_listed_step_of_the_vote_of_all_and_of_no_vote(table_files) -> None:
+    data = prepared("fig8_itrsa_test_time_scaling", table_files)
+    assert set(data["T_eval"]) == set(STEPS)
+    assert set(zip(data["vote"], data["K"], strict=True)) == {("confidence", 8), ("random", 1)}
+    table = over_all_seeds(read_csv(table_files["hard", "steps"]))
+    row = data[(data["bank"] == "hard") & (data["vote"] == "random") & (data["T_eval"] == 16)]
+    same = (table["T_eval"] == 16) & (table["vote"] == "confidence") & (table["K"] == 1)
+    same &= (table["metric"] == "board") & (table["estimator"] == "expected")
+    assert row["value"].item() == pytest.approx(table.loc[same, "value"].item()), "no vote is every vote at K = 1"
+    assert len(fig8_itrsa_test_time_scaling.draw(data).axes) == 2
+
+
+def test_figure_11_has_a_point_per_seed(table_files) -> None:
+    data = prepared("fig11_seed_dependency", table_files)
+    assert len(data) == len(BANKS) * len(VOTED) * len(K) * 3
+    table = read_csv(table_files["extreme", "voting"])
+    for _, row in data[(data["bank"] == "extreme") & (data["K"] == 4) & (data["vote"] == "confidence")].iterrows():
+        same = (table["vote"] == "confidence") & (table["K"] == 4) & (table["estimator"] == "prefix")
+        same &= (table["metric"] == "board") & (table["inference_seed"] == row["inference_seed"])
+        assert row["value"] == table.loc[same & (table["training_seed"] == "0"), "value"].item()
+    figure = fig11_seed_dependency.draw(data)
+    points = [line for line in figure.axes[0].lines if line.get_marker() == "."]
+    assert len(points) == len(VOTED) * len(K)
+    assert all(len(line.get_ydata()) == 3 for line in points)

@@ -1,0 +1,36 @@
+# The paper's tables: one rule, one module and one caption each, as CSV, Markdown and LaTeX.
+#
+# REQUIRED INPUTS: results/<study>/voting/<bank>.csv of the table's banks, reference/{published,hyperparameters}.csv
+# OUTPUTS:         results/<study>/tables/<table>.{csv,md,tex}
+
+
+for table, block in study.tables.items():
+
+    rule:
+        name:
+            table
+        input:
+            voting=collect(VOTING, bank=block.banks),
+            published=block.published,
+        output:
+            report(TABLE.format(table=table, format="csv"), caption=f"../report/{table}.rst", category="Tables"),
+            TABLE.format(table=table, format="md"),
+            TABLE.format(table=table, format="tex"),
+        log:
+            f"{LOG}/tables/{table}.log",
+        benchmark:
+            f"{BENCHMARK}/tables/{table}.tsv"
+        conda:
+            ENVIRONMENT
+        resources:
+            mem_mb=1000,
+            runtime=10,
+        params:
+            recipe=recipes.table(study, table),
+            code=code(recipes.table_modules(table)),
+        message:
+            f"making {table}"
+        shell:
+            "python3 -m cvoting table {params.recipe:q} "
+            "--published {input.published} --voting {input.voting} "
+            f"--out-dir results/{S}/tables > {{log}} 2>&1"

@@ -73,7 +73,7 @@ def rollouts_modules(study: Study, bank: str) -> tuple[str, ...]:
 def voting(study: Study, bank: str) -> str:
     """Compute the voting tables of a bank."""
     task, candidates = study.datasets[study.banks[bank].dataset].task, study.banks[bank].candidates
-    params = replace(study.voting, K=tuple(K for K in study.voting.K if K <= candidates))
+    params = replace(study.voting, K=tuple(k for k in study.voting.K if k <= candidates))
     return canonical({"study": study.study, "bank": bank, "task": task, "voting": params})
 
 

@@ -1,7 +1,7 @@
 """The rollout file: what is written is read, byte for byte the same each time, and damage is noticed."""
 
 from collections.abc import Callable
-from dataclasses import fields, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -9,16 +9,34 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from cvoting.bank import Bank, BankFileError, concatenate, read_banks, write_banks
+from cvoting.bank import Bank, BankFileError, Reading, concatenate, read_banks, write_banks
 from cvoting.seeding import generator
 
 MakeBank = Callable[..., Bank]
 
 
+def read_out(bank: Bank, candidates: int = 5, steps: tuple[int, ...] = (16, 2)) -> Bank:
+    """The bank with readings of its first candidates, with other numbers at each step."""
+    readings = {
+        step: Reading(
+            {name: scores[:, :candidates] / step for name, scores in bank.scores.items()},
+            {metric: correct[:, :candidates] & (step > 2) for metric, correct in bank.correct.items()},
+            bank.cell_accuracy[:, :candidates] / step,
+        )
+        for step in steps
+    }
+    return replace(bank, steps=readings)
+
+
+@pytest.fixture(params=[False, True], ids=["no step", "steps"])
+def make_bank(request: pytest.FixtureRequest, make_bank: MakeBank) -> MakeBank:
+    """Banks with and without readings at steps."""
+    return (lambda *args, **options: read_out(make_bank(*args, **options))) if request.param else make_bank
+
+
 def assert_equal(a: Bank, b: Bank) -> None:
     """Every field, exactly."""
-    for field in fields(Bank):
-        np.testing.assert_equal(getattr(a, field.name), getattr(b, field.name))
+    np.testing.assert_equal(asdict(a), asdict(b))
 
 
 def test_a_bank_is_read_as_it_was_written_part_by_part(make_bank: MakeBank, tmp_path: Path) -> None:
@@ -62,6 +80,26 @@ def test_parts_of_different_banks_are_refused_and_leave_no_file(make_bank: MakeB
         with pytest.raises(ValueError, match="parts of different banks"):
             write_banks(tmp_path / "bank", [make_bank(), part])
     assert not list(tmp_path.iterdir())
+
+
+def test_parts_that_were_read_out_at_other_steps_are_refused(make_bank: MakeBank, tmp_path: Path) -> None:
+    bank = make_bank()
+    for other in (read_out(bank, steps=(2,)), read_out(bank, candidates=4)):
+        with pytest.raises(ValueError, match="parts of different banks"):
+            write_banks(tmp_path / "bank", [bank, other])
+    assert not list(tmp_path.iterdir())
+
+
+def test_at_a_step_a_bank_is_what_was_read_out_there_and_has_no_answers(make_bank: MakeBank) -> None:
+    bank = read_out(make_bank())
+    there = bank.at(16)
+    assert there.header == replace(bank.header, T_eval=16)
+    assert (there.candidates, there.steps) == (5, {})
+    assert (bank.knows_answers, there.knows_answers) == (True, False)
+    assert not any(map(len, there.answers))
+    np.testing.assert_equal(asdict(Reading(there.scores, there.correct, there.cell_accuracy)), asdict(bank.steps[16]))
+    for name in ("puzzles", "questions", "labels"):
+        np.testing.assert_equal(getattr(there, name), getattr(bank, name))
 
 
 def test_a_bank_of_no_puzzles_is_refused(tmp_path: Path) -> None:

@@ -3,13 +3,14 @@
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from cvoting.bank import Bank, BankHeader, concatenate, read_banks, write_banks
-from cvoting.bank_from_answers import AnswersError, bank_from_answers
+from cvoting.bank_from_answers import AnswersError, bank_from_answers, reading_from_answers
 from cvoting.data.puzzles import Puzzles
 from cvoting.tasks.sudoku import Sudoku
 
@@ -48,9 +49,23 @@ def test_the_answers_of_a_bank_make_the_same_bank(make_bank: Callable[..., Bank]
     answers = np.stack([table[ids] for table, ids in zip(bank.answers, bank.answer_ids, strict=True)])
     puzzles = Puzzles(bank.questions, bank.labels, "generated", "made up for a test")
     again = bank_from_answers(bank.header, TASK, puzzles, answers, bank.scores)
+    assert again.steps == {}
     assert np.array_equal(again.answer_ids, bank.answer_ids)
     assert all(np.array_equal(one, two) for one, two in zip(again.answers, bank.answers, strict=True))
     assert np.array_equal(again.correct["all_cells"], bank.correct["all_cells"])
+
+
+def test_answers_at_a_step_are_judged_as_those_of_the_end(tmp_path: Path) -> None:
+    first = ANSWERS[:, :2], {"confidence": SCORES["confidence"][:, :2]}
+    steps = {3: reading_from_answers(TASK, PUZZLES, *first), 1: reading_from_answers(TASK, PUZZLES, ANSWERS, SCORES)}
+    bank = bank_from_answers(HEADER, TASK, PUZZLES, ANSWERS, SCORES, steps)
+    write_banks(tmp_path / "bank.parquet", [bank])
+    for step, candidates in ((3, 2), (1, 4)):
+        there = concatenate(read_banks(tmp_path / "bank.parquet")).at(step)
+        assert there.scores["confidence"].dtype == np.float64
+        for found, end in ((there.scores, bank.scores), (there.correct, bank.correct)):
+            np.testing.assert_equal(found, {name: values[:, :candidates] for name, values in end.items()})
+        np.testing.assert_array_equal(there.cell_accuracy, bank.cell_accuracy[:, :candidates])
 
 
 @pytest.mark.parametrize(
@@ -66,9 +81,10 @@ def test_the_answers_of_a_bank_make_the_same_bank(make_bank: Callable[..., Bank]
     ids=["cells", "no candidate", "classes for tokens", "no score", "shape of a score", "NaN"],
 )
 def test_what_is_no_bank_is_refused(answers: np.ndarray, scores: dict[str, np.ndarray], message: str) -> None:
-    with pytest.raises(AnswersError) as error:
-        bank_from_answers(HEADER, TASK, PUZZLES, answers, scores)
-    assert message in str(error.value)
+    for make in (partial(bank_from_answers, HEADER), reading_from_answers):
+        with pytest.raises(AnswersError) as error:
+            make(TASK, PUZZLES, answers, scores)
+        assert message in str(error.value)
 
 
 def test_making_a_bank_needs_no_torch() -> None:

@@ -1,6 +1,5 @@
 """Figure 2: what it shows is in its CSV, and its files are the same each time."""
 
-import io
 import json
 import os
 import subprocess
@@ -140,25 +139,6 @@ def test_the_figure_says_what_it_is_of(tables: dict[str, pd.DataFrame], publishe
         assert words in written
     assert "published" not in written
     assert "published" in texts(draw(prepare(tables, FIGURE, "a study", True, published)))
-
-
-def test_nothing_that_is_written_is_cut_off_or_covers_something_else(
-    tables: dict[str, pd.DataFrame], published: pd.DataFrame
-) -> None:
-    figure = draw(prepare(tables, FIGURE, "a study of a long name, as the paper's", True, published))
-    with style.style():
-        figure.savefig(io.BytesIO(), format="png")
-        boxes = [*(axes.get_tightbbox() for axes in figure.axes), *(x.get_window_extent() for x in figure.legends)]
-        boxes += [text.get_window_extent() for text in figure.texts]
-    for place, box in enumerate(boxes):
-        assert figure.bbox.containsx(box.x0)
-        assert figure.bbox.containsx(box.x1)
-        assert figure.bbox.containsy(box.y0)
-        assert figure.bbox.containsy(box.y1)
-        assert not box.count_overlaps(boxes[:place])
-    for axes in figure.axes:
-        title, small = axes.title.get_window_extent(), axes.texts[0].get_window_extent()
-        assert not title.overlaps(small)
 
 
 def test_the_axis_does_not_magnify_equal_accuracies(tables: dict[str, pd.DataFrame], published: pd.DataFrame) -> None:

@@ -21,6 +21,8 @@ from cvoting.tasks.sudoku import Sudoku
 TASK = Sudoku(name="sudoku", box=(2, 2))
 HEADER = BankHeader("run", "akorn", "boards", "test", "generated", "a generator", 6, 0, 5)
 PLAN = RolloutPlan(T_eval=6, candidates=8, chunk=16)
+READ = dataclasses.replace(PLAN, read_at=(2, 6), read_candidates=5)
+with_and_without_steps = pytest.mark.parametrize("plan", [PLAN, READ], ids=["no step", "steps"])
 
 
 @pytest.fixture(scope="module")
@@ -127,14 +129,16 @@ def test_another_inference_seed_gives_other_candidates(bank_of):
     assert not np.isclose(other.scores["confidence"], bank_of().scores["confidence"]).any()
 
 
-def test_the_same_rollouts_give_the_same_bytes(bank_of, tmp_path):
-    bank_of(name="one"), bank_of(name="two")
+@with_and_without_steps
+def test_the_same_rollouts_give_the_same_bytes(bank_of, tmp_path, plan):
+    bank_of(plan, name="one"), bank_of(plan, name="two")
     assert (tmp_path / "one.parquet").read_bytes() == (tmp_path / "two.parquet").read_bytes()
 
 
-def test_an_interrupted_job_goes_on_with_the_parts_it_has(bank_of, tmp_path, monkeypatch):
+@with_and_without_steps
+def test_an_interrupted_job_goes_on_with_the_parts_it_has(bank_of, tmp_path, monkeypatch, plan):
     monkeypatch.setattr("cvoting.params.rollouts.PART_PUZZLES", 2)
-    bank_of(name="whole")
+    bank_of(plan, name="whole")
     calls = []
     original = rollouts._roll_out_group
 
@@ -147,10 +151,10 @@ def test_an_interrupted_job_goes_on_with_the_parts_it_has(bank_of, tmp_path, mon
     with monkeypatch.context() as patched:
         patched.setattr(rollouts, "_roll_out_group", stop_at_third)
         with pytest.raises(KeyboardInterrupt):
-            bank_of(name="stopped")
+            bank_of(plan, name="stopped")
     assert len(list((tmp_path / "partial").iterdir())) == 2
     assert not (tmp_path / "stopped.parquet").exists()
-    bank_of(name="stopped")
+    bank_of(plan, name="stopped")
     assert (tmp_path / "whole.parquet").read_bytes() == (tmp_path / "stopped.parquet").read_bytes()
     assert not (tmp_path / "partial").exists()
 

@@ -132,6 +132,14 @@ def test_a_vote_whose_scores_a_bank_lacks_is_left_out() -> None:
     ]
 
 
+def test_where_answers_are_unknown_scores_and_references_remain() -> None:
+    scores = {name for vote in VOTES.values() for name in vote.needs}
+    assert list(available(VOTES, scores)) == list(VOTES)
+    known = available(VOTES, scores, answers=False)
+    assert list(known) == [name for name in VOTES if not name.startswith("majority")]
+    assert list(available(VOTES, {"confidence"}, answers=False)) == ["confidence", "random", "oracle"]
+
+
 def test_two_estimators_of_a_vote_of_two_among_three() -> None:
     # Confidences 0.2, 0.9, 0.5; right, wrong, right.  Candidates 1 and 2: the second wins, wrong.
     # Pairs {1,2}: wrong, {1,3}: right, {2,3}: wrong, so 1/3.  Any right: all pairs.  Mean of candidates: 2/3.

@@ -63,13 +63,14 @@ def title_panel(axes: Axes, data: pd.DataFrame) -> None:
     about = data.iloc[0]
     name = DATASETS.get(about["dataset"], about["dataset"])
     axes.set_title(f"{name} (generated data)" if about["origin"] == "generated" else name, pad=31)
-    steps = ", ".join(map(str, dict.fromkeys(data["T_eval"])))
-    sizes = f"$n$ = {about['puzzles']:,} puzzles, $M$ = {about['candidates']:,}, $T_\\mathrm{{eval}}$ = {steps}"
-    seeds = "; ".join(
-        dict.fromkeys(
-            f"training seeds: {row['training_seeds']}, inference seeds: {row['inference_seeds']}"
-            for _, row in data.iterrows()
-        )
-    )
+    sizes = f"$n$ = {_all(data['puzzles'])} puzzles, $M$ = {_all(data['candidates'])}"
+    steps = f"$T_\\mathrm{{eval}}$ = {_all(data['T_eval'])}"
+    seeds = f"training seeds: {_all(data['training_seeds'])}, inference seeds: {_all(data['inference_seeds'])}"
     intervals = ", ".join(dict.fromkeys(data["interval"]))
-    axes.text(0.5, 1.02, f"{sizes}\n{seeds}\ninterval: {intervals}", transform=axes.transAxes, **SMALL)
+    axes.text(0.5, 1.02, f"{sizes}, {steps}\n{seeds}\ninterval: {intervals}", transform=axes.transAxes, **SMALL)
+
+
+def _all(values: pd.Series) -> str:
+    """The different values of a column, in their order; the first and last of many."""
+    texts = [f"{value:,}" for value in dict.fromkeys(values)]
+    return " / ".join(texts) if len(texts) <= 3 else f"{texts[0]} to {texts[-1]}"

@@ -129,11 +129,13 @@ def candidates_axis(axes: Axes, K: list[int]) -> None:
 def percent_axis(axes: Axes) -> None:
     """A vertical axis of fractions, labelled in percent; to be called when everything is drawn.
 
-    It spans one point at least: equal values are not to look different.
+    It spans one point at least: equal values are not to look different; and nothing that no fraction can be.
     """
     low, high = axes.get_ylim()
     if high - low < 0.01:
-        axes.set_ylim(low - 0.005, high + 0.005)
+        low, high = low - 0.005, high + 0.005
+    margin = 0.03 * (high - low)
+    axes.set_ylim(max(low, -margin), min(high, 1 + margin))
     axes.yaxis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 5, 10]))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda fraction, _: f"{100 * fraction:.6g}"))
 

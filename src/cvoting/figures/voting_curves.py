@@ -31,6 +31,7 @@ METRICS = ("board", "optimal")
 #: Drawn as lines without a band, where the tables have them.
 REFERENCES = ("oracle", "random")
 DASHES: dict[str, Any] = {"oracle": (0, (1, 1.5)), "random": (0, (4, 2))}
+OPTIMAL: dict[str, Any] = {"linestyle": (0, (3, 1)), "markerfacecolor": "white"}
 PUBLISHED: dict[str, Any] = {
     "linestyle": "", "marker": "D", "markersize": 5, "markerfacecolor": "white", "markeredgewidth": 1.2,
 }  # fmt: skip
@@ -56,7 +57,9 @@ def prepare(
     """
     known = published if paper_scale else published.iloc[:0]
     curves = [
-        _curves(tables[bank], _shown(params, len(banks)), metric, known).assign(panel=panel, bank=bank, title=title)
+        _curves(tables[bank], _shown(params, len(banks), metric), metric, known).assign(
+            panel=panel, bank=bank, title=title
+        )
         for panel, banks in enumerate(params.panels, start=1)
         for bank in banks
         for metric in METRICS
@@ -83,9 +86,9 @@ def draw(data: pd.DataFrame, heading: str) -> Figure:
     return figure
 
 
-def _shown(params: FigureParams, banks: int) -> list[str]:
-    """The votes of a panel with their references; the oracles of several models would hide their votes."""
-    references = REFERENCES if banks == 1 else ("random",)
+def _shown(params: FigureParams, banks: int, metric: str) -> list[str]:
+    """The votes of a panel, for board accuracy with references; the oracles of several models would hide the votes."""
+    references = () if metric != "board" else REFERENCES if banks == 1 else ("random",)
     return [*params.votes, *(vote for vote in references if vote not in params.votes)]
 
 
@@ -122,14 +125,16 @@ def _draw_panel(axes: Axes, data: pd.DataFrame, look: Callable[[pd.Series], dict
 
 def _looks(data: pd.DataFrame) -> Callable[[pd.Series], dict[str, Any]]:
     """How the curve of a row is drawn: colours tell votes apart, or models where a panel shows several."""
-    by_model = _several_models(data)
-    colours = model_colours(data["model"]) if by_model else COLOURS
+    coloured = "model" if _several_models(data) else "vote"
+    colours = model_colours(data["model"]) if coloured == "model" else COLOURS
 
     def look(row: pd.Series) -> dict[str, Any]:
-        vote, optimal = row["vote"], row["metric"] != "board"
-        line = {"color": colours[row["model" if by_model else "vote"]], "marker": MARKERS[vote]}
-        line["linestyle"] = DASHES.get(vote, (0, (3, 1)) if optimal else "-")
-        return line | ({"markerfacecolor": "white"} if optimal else {})
+        line = {
+            "color": colours[row[coloured]],
+            "marker": MARKERS[row["vote"]],
+            "linestyle": DASHES.get(row["vote"], "-"),
+        }
+        return line | (OPTIMAL if row["metric"] == "optimal" else {})
 
     return look
 
@@ -140,15 +145,19 @@ def _several_models(data: pd.DataFrame) -> bool:
 
 
 def _legend(data: pd.DataFrame) -> list[Line2D | Patch]:
-    """One entry for each kind of line, for the band and for the published values."""
-    look = _looks(data)
-    entries: dict[str, Line2D] = {}
-    for _, row in data.drop_duplicates(["model", "metric", "vote"]).iterrows():
-        label = NAMES[row["vote"]] + ("" if row["metric"] == "board" else ", any shortest path")
-        if _several_models(data):
-            label = f"{MODELS.get(row['model'], row['model'])}: {label}"
-        entries.setdefault(label, Line2D([], [], label=label, **look(row)))
-    handles: list[Line2D | Patch] = [*entries.values()]
+    """One entry for each vote, model and way of counting, for the band and for the published values."""
+    look, several = _looks(data), _several_models(data)
+    rows = data[data["metric"] == "board"]
+    handles: list[Line2D | Patch] = []
+    if several:
+        for model, colour in model_colours(rows["model"]).items():
+            if model in set(rows["model"]):
+                handles.append(Line2D([], [], color=colour, linewidth=3, label=MODELS.get(model, model)))
+    for _, row in rows.drop_duplicates("vote").iterrows():
+        line = look(row) | ({"color": "0.3"} if several else {})
+        handles.append(Line2D([], [], label=NAMES[row["vote"]], **line))
+    if (data["metric"] == "optimal").any():
+        handles.append(Line2D([], [], color="0.3", marker="o", label="the same, any shortest path is right", **OPTIMAL))
     handles.append(Patch(color="0.85", label=f"{data['level'].iloc[0]:.0%} bootstrap interval"))
     if data["published"].notna().any():
         handles.append(Line2D([], [], color="0.3", label="published, ± its spread", **PUBLISHED))

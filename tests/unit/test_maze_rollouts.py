@@ -20,7 +20,7 @@ from cvoting.params.splits import Splits
 from cvoting.params.training import EmaParams, OptimizerParams, TrainingParams
 from cvoting.params.voting import VotingParams
 from cvoting.rollouts import roll_out
-from cvoting.tables import read_csv, write_voting
+from cvoting.tables import read_csv, write_steps, write_voting
 from cvoting.tally import TallyError, tally
 from cvoting.tasks.maze import FREE, Maze
 from cvoting.tasks.sudoku import Sudoku
@@ -29,6 +29,7 @@ from cvoting.training.loop import Trained, train
 
 TASK = Maze(name="maze", grid=(5, 5), positions="free")
 HEADER = BankHeader("akorn-maze", "akorn", "mazes", "test", "generated", "a generator", 4, 0, 0)
+STEPS = (1, 4)
 VOTING = VotingParams(
     K=(1, 4, 8), votes=("confidence", "majority_cell", "random", "oracle"), subsets=3, resamples=50, level=0.95, seed=0
 )
@@ -64,7 +65,7 @@ def trained(splits, tiny_akorn, tmp_path_factory) -> Trained:
 @pytest.fixture(scope="module")
 def bank_file(trained, splits, tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("bank")
-    path, plan = folder / "bank.parquet", RolloutPlan(T_eval=4, candidates=8, chunk=16)
+    path, plan = folder / "bank.parquet", RolloutPlan(T_eval=4, candidates=8, chunk=3, read_at=STEPS, read_candidates=4)
     roll_out(trained.average, TASK, splits["test"], plan, HEADER, path, folder / "partial", torch.device("cpu"))
     return path
 
@@ -107,6 +108,23 @@ def test_the_voting_table_of_mazes_has_their_metrics(bank_file, tmp_path):
     # Wilson's interval belongs to every 0/1 outcome of one draw, and to no share.
     first = table[(table["K"] == 1) & (table["estimator"] == "prefix")]
     assert set(first["metric"][first["interval"].str.startswith("Wilson")]) == metrics - {"cell_accuracy"}
+
+
+def test_mazes_are_judged_by_their_metrics_at_every_step(bank_file, tmp_path):
+    write_steps([bank_file], dataclasses.replace(VOTING, K=(1, 4)), TASK, "test", STEPS, tmp_path / "steps.csv")
+    write_voting([bank_file], VOTING, TASK, "test", tmp_path / "voting.csv", tmp_path / "paired.csv")
+    steps, end = read_csv(tmp_path / "steps.csv"), read_csv(tmp_path / "voting.csv")
+    assert set(steps["vote"]) == {"confidence", "random", "oracle"}
+    for _, rows in steps.groupby("T_eval"):
+        assert set(rows["metric"]) == {"board", "label", "optimal", "valid", "cell_accuracy"}
+    # The first four candidates at the last step are the first four of the bank.
+    columns = ["vote", "K", "metric", "value"]
+    last, first_four = (
+        table[(table["estimator"] == "prefix") & (table["T_eval"] == 4)][columns] for table in (steps, end)
+    )
+    both = last.merge(first_four, on=["vote", "K", "metric"])
+    assert len(both) == len(last)
+    np.testing.assert_allclose(both["value_x"], both["value_y"], rtol=1e-14)
 
 
 def test_a_bank_judged_by_other_metrics_is_refused(bank_file):

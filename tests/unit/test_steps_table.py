@@ -95,7 +95,7 @@ def test_more_voters_than_were_read_out_are_refused(read_file: ReadFile) -> None
 def test_votes_over_answers_alone_cannot_be_held_at_a_step(read_file: ReadFile) -> None:
     with pytest.raises(TallyError, match="expected those of one of majority_cell"):
         steps_table([read_file("bank")], replace(PARAMS, votes=("majority_cell",)))
-    with pytest.raises(ParameterError, match="voting.votes = 'best': expected one of confidence"):
+    with pytest.raises(ParameterError, match=r"voting.votes = 'best': expected one of confidence"):
         steps_table([read_file("bank")], replace(PARAMS, votes=("best",)))
 
 

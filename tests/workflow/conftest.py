@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+sys.path.insert(0, str(Path(__file__).parent))
+
 ROOT = Path(__file__).parents[2]
 #: What a user gets with a clone, as far as the workflow uses it.
 PARTS = (
@@ -125,9 +127,8 @@ def copy_project() -> Callable[[Path], Project]:
 @pytest.fixture
 def elsewhere(tmp_path: Path) -> Project:
     """A folder with the laptop study's parameters, in which this checkout's workflow is run."""
-    (tmp_path / "reference").mkdir()
-    for name in ("params.yaml", "reference/published.csv"):
-        shutil.copyfile(ROOT / name, tmp_path / name)
+    shutil.copyfile(ROOT / "params.yaml", tmp_path / "params.yaml")
+    shutil.copytree(ROOT / "reference", tmp_path / "reference")
     return Project(tmp_path, "--snakefile", str(ROOT / "Snakefile"))
 
 

@@ -1,0 +1,90 @@
+"""The jobs that a study takes, read off its parameters alone: what Snakemake's plans are compared with."""
+
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+
+class StudyJobs:
+    """The jobs of a study as Snakemake announces them.
+
+    `runs` and `banks` are those that a method lists the jobs of; None: all.
+
+    Args:
+        path: its parameters.
+        copies: whether its figures are copied to figures/.
+    """
+
+    def __init__(self, path: Path, copies: bool = True):
+        self.study: dict[str, Any] = yaml.safe_load(path.read_text())
+        self.copies = copies
+
+    def runs_of(self, model: str) -> list[str]:
+        """The runs of a model."""
+        return [name for name, run in self.study["runs"].items() if run["model"] == model]
+
+    def banks_of(self, runs: Collection[str]) -> list[str]:
+        """The banks of some runs."""
+        return [name for name, bank in self.study["banks"].items() if bank["run"] in runs]
+
+    def data(self) -> list[str]:
+        """Builds of datasets and their audits."""
+        return [f"{what} the puzzles of {name}" for name in self.study["datasets"] for what in ("making", "auditing")]
+
+    def training(self, runs: Collection[str] | None = None) -> list[str]:
+        """Trainings: each run with each training seed."""
+        return [
+            f"training {name} with seed {seed}"
+            for name, run in self._chosen("runs", runs)
+            for seed in run["training_seeds"]
+        ]
+
+    def rollouts(self, banks: Collection[str] | None = None) -> list[str]:
+        """Rollouts: each bank with each training seed, inference seed and shard, once."""
+        return [
+            f"rolling out {name}: training seed {training_seed}, inference seed {inference_seed}, shard {shard}"
+            for name, bank in self._chosen("banks", banks)
+            for training_seed in self.study["runs"][bank["run"]]["training_seeds"]
+            for inference_seed in bank["inference_seeds"]
+            for shard in range(bank["shards"])
+        ]
+
+    def voting(self, banks: Collection[str] | None = None) -> list[str]:
+        """Voting tables, and those of steps."""
+        chosen = dict(self._chosen("banks", banks))
+        steps = [f"voting in {name} at the steps it lists" for name, bank in chosen.items() if bank.get("read_at")]
+        return [f"voting in {name}" for name in chosen] + steps
+
+    def figures(self, banks: Collection[str] | None = None) -> list[str]:
+        """Figures that show one of the banks, and their copies."""
+        used = dict(self._chosen("banks", banks))
+        names = [name for name, block in self.study["figures"].items() if used.keys() & _banks_of_figure(block)]
+        return [f"drawing {n}" for n in names] + [f"copying {n} to figures/" for n in names if self.copies]
+
+    def tables(self, banks: Collection[str] | None = None, runs: Collection[str] | None = None) -> list[str]:
+        """Tables of the paper that are made from one of the banks, or show the parameters of one of the runs."""
+        used = {bank for bank, _ in self._chosen("banks", banks)}, {run for run, _ in self._chosen("runs", runs)}
+        made = {
+            name: block.get("run") in used[1] if "run" in block else used[0] & set(block.values())
+            for name, block in self.study["tables"].items()
+        }
+        return [f"making {name}" for name in made if made[name]]
+
+    def from_banks(self, banks: Collection[str] | None = None) -> list[str]:
+        """All that is made of the rollouts of the banks."""
+        return self.voting(banks) + self.figures(banks) + self.tables(banks, runs=[])
+
+    def all(self) -> list[str]:
+        """Everything, sorted."""
+        parts = self.data(), self.training(), self.rollouts(), self.voting(), self.figures(), self.tables()
+        return sorted(sum(parts, []))
+
+    def _chosen(self, kind: str, names: Collection[str] | None) -> Iterator[tuple[str, dict[str, Any]]]:
+        return ((name, block) for name, block in self.study[kind].items() if names is None or name in names)
+
+
+def _banks_of_figure(block: dict[str, Any]) -> set[str]:
+    """The banks of all panels."""
+    return set(block["banks"] if "banks" in block else sum(block["panels"], []))

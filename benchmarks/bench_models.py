@@ -50,6 +50,7 @@ CASES = (
     Case("akorn", 64, 9, 16, 32, 100),
     Case("akorn", 64, 6, 16, 100, 100),
     Case("itrsa", 384, 9, 16, 16, 16, 14),
+    Case("itrsa", 384, 9, 16, 16, 16),
     Case("itrsa", 64, 6, 8, 100, 100, 6),
     Case("itrsa", 64, 6, 8, 100, 100),
     Case("transformer", 512, 9, 1, 16, 16),
@@ -59,13 +60,14 @@ CASES = (
 
 @dataclass(frozen=True)
 class Result:
-    """Median rates in GFLOP/s, and the median time of a training step."""
+    """Median rates in GFLOP/s, the median time of a training step, and what its forward pass keeps for the backward."""
 
     case: Case
     matrix_product: float
     rollout: float
     training: float
     training_seconds: float
+    kept_mib: float
 
 
 def network(case: Case) -> dict[str, object]:
@@ -127,7 +129,22 @@ def measure(case: Case) -> Result:
     times = [[seconds(run) for run, _ in work] for _ in range(REPETITIONS)]
     medians = [statistics.median(column) for column in zip(*times, strict=True)]
     rates = (flops / median / 1e9 for (_, flops), median in zip(work, medians, strict=True))
-    return Result(case, *rates, medians[-1])
+    return Result(case, *rates, medians[-1], kept_mib(lambda: model(*batch, case.steps, case.detach_step)))
+
+
+def kept_mib(forward: Callable[[], object]) -> float:
+    """Memory of the tensors that a forward pass keeps for the backward pass, in MiB."""
+    kept: dict[int, int] = {}
+
+    def keep(tensor: torch.Tensor) -> torch.Tensor:
+        storage = tensor.untyped_storage()
+        kept[storage.data_ptr()] = storage.nbytes()
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
+        result = forward()
+    del result
+    return sum(kept.values()) / 2**20
 
 
 def processor() -> str:
@@ -146,7 +163,7 @@ def main() -> None:
     torch.set_num_threads(arguments.threads)
     machine = f"{processor()}, {os.cpu_count()} cores"
     print(f"{machine}; torch {torch.__version__}, {arguments.threads} threads; float32, GFLOP/s")
-    print("model           C  cells  steps  matrix product        rollouts     training steps")
+    print("model           C  cells  steps  matrix product        rollouts     training steps         kept")
     results = []
     for case in CASES:
         result = measure(case)
@@ -155,7 +172,7 @@ def main() -> None:
         steps = f"{case.steps}-{case.detach_step}" if case.detach_step else f"{case.steps}"
         print(
             f"{case.architecture:<11} {case.channels:>5} {case.side**2:>6} {steps:>6} {result.matrix_product:>15.1f} "
-            f"{rates[0]:>15} {rates[1]:>18} {result.training_seconds:5.2f} s",
+            f"{rates[0]:>15} {rates[1]:>18} {result.training_seconds:5.2f} s {result.kept_mib:7.0f} MiB",
             flush=True,
         )
     if arguments.json:

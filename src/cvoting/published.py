@@ -40,8 +40,11 @@ def read_published(path: Path) -> pd.DataFrame:
 
 
 def published_accuracies(published: pd.DataFrame, model: str, dataset: str, metric: str) -> pd.DataFrame:
-    """The published accuracies of a model on a dataset by vote and K, as columns of that name beside ours."""
+    """The published accuracies of a model on a dataset by vote and K, as columns of that name beside ours.
+
+    K is missing where it is not stated.
+    """
     ours = (published["model"] == model) & (published["dataset"] == dataset) & (published["metric"] == metric)
-    rows = published[ours & published["value"].notna() & published["K"].notna()]
+    rows = published[ours & published["value"].notna()]
     names = {"value": "published", "spread": "published_spread", "id": "published_id"}
-    return rows.rename(columns=names)[["vote", "K", *names.values()]].astype({"K": "int64"})
+    return rows.rename(columns=names)[["vote", "K", *names.values()]]

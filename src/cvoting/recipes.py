@@ -80,7 +80,7 @@ def voting(study: Study, bank: str) -> str:
 def steps(study: Study, bank: str) -> str:
     """Compute the voting table of a bank at its listed steps: of all candidates that are read out there."""
     task, plan = study.datasets[study.banks[bank].dataset].task, study.banks[bank].plan()
-    params = replace(study.voting, K=tuple(sorted({1, min(study.voting.K[-1], plan.candidates_read)})))
+    params = replace(study.voting, K=tuple(sorted({1, plan.candidates_read})))
     return canonical({"study": study.study, "bank": bank, "task": task, "read_at": plan.read_at, "voting": params})
 
 

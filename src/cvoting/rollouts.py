@@ -16,7 +16,8 @@ import torch
 from jaxtyping import Bool, Float, Float32, UInt8
 from torch import Tensor
 
-from cvoting.bank import Bank, BankHeader, concatenate, read_banks, write_banks
+from cvoting.bank import Bank, BankHeader, concatenate
+from cvoting.bank_file import read_banks, write_banks
 from cvoting.bank_from_answers import bank_from_answers, reading_from_answers
 from cvoting.data.puzzles import Puzzles
 from cvoting.models.base import RecurrentModel
@@ -139,12 +140,11 @@ def _roll_out_slice(
         if state.energy is not None:
             energies.append(double(state.energy))
         ending, listed = t >= plan.T_eval - RESIDUAL_STEPS, read > 0 and t in plan.read_at
-        if ending or listed:
-            logits = model.readout(state)
         if ending:
-            last.append((state.latent, logits))
+            last.append((state.latent, model.readout(state)))
         if listed:
-            steps[t] = _read_out(task, logits[:, :read], asked, [energy[:, :read] for energy in energies])
+            logits = last[-1][1][:, :read] if ending else model.readout(state.first(read))
+            steps[t] = _read_out(task, logits, asked, [energy[:, :read] for energy in energies])
     end = _read_out(task, last[-1][1], asked, energies, plan.temperatures)
     if plan.T_eval > 1:
         changes = [[change(a, b, asked) for a, b in zip(*pair, strict=True)] for pair in pairwise(last)]

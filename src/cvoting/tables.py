@@ -71,7 +71,8 @@ def write_steps(
 
     Raises:
         ParameterError: for an unknown vote.
-        TallyError: when the files cannot be counted together, or were not read out at a step.
+        BankFileError: when a file was not read out at a step.
+        TallyError: when the files cannot be counted together.
     """
     _check_votes(params)
     tables = [voting_tables(tally(shards, params, task, step), params, study)[0] for step in read_at]
@@ -158,6 +159,11 @@ def over_all_seeds(table: pd.DataFrame) -> pd.DataFrame:
         if (table[column] == ALL).any():
             table = table[table[column] == ALL]
     return table
+
+
+def seeds_of(table: pd.DataFrame) -> dict[str, int]:
+    """How many training and inference seeds a voting table is over."""
+    return {f"{kind}s": table.loc[table[kind] != ALL, kind].nunique() for kind in ("training_seed", "inference_seed")}
 
 
 def _voting_rows(counted: Tally, pool: Pool, level: float) -> Iterator[tuple[Row, Row]]:

@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Float, UInt8
 
-from cvoting.bank import Bank, BankHeader, concatenate, read_banks
+from cvoting.bank import Bank, BankHeader, concatenate
+from cvoting.bank_file import read_at, read_ends
 from cvoting.errors import CvotingError
 from cvoting.estimators import Outcomes, Subsets, expected, prefix
 from cvoting.metrics import CELL_ACCURACY, judge
@@ -77,6 +78,7 @@ def tally(shards: Sequence[Path], params: VotingParams, task: Task, step: int | 
         step: where the votes are held: one of the bank's `steps`; None: at the end.
 
     Raises:
+        BankFileError: when a file is no bank, or was not read out at the step.
         TallyError: when the files are of different banks, when a shard is missing or given twice, when a pair of seeds
             lacks puzzles that another has, when there are fewer candidates than the largest K, when no vote can be
             held, or when a score is not a number.
@@ -85,7 +87,7 @@ def tally(shards: Sequence[Path], params: VotingParams, task: Task, step: int | 
     first: Bank | None = None
     subsets = Subsets(params.subsets, params.seed)
     for path in shards:
-        for bank in _batches(_read(path, step)):
+        for bank in _batches(read_ends(path) if step is None else read_at(path, step)):
             first = first or bank
             _check(path, bank, first, params, task)
             votes = _held(bank, params)
@@ -122,15 +124,6 @@ def _check_complete(counted: dict[tuple[int, int], _Counted], shards: int) -> No
             )
         if len(set(count.puzzles)) < len(count.puzzles):
             raise TallyError(f"training and inference seed {seeds}: a puzzle comes twice: give every file once")
-
-
-def _read(path: Path, step: int | None) -> Iterator[Bank]:
-    """The parts of a bank file, at a step."""
-    for bank in read_banks(path):
-        if step is not None and step not in bank.steps:
-            listed = ", ".join(map(str, bank.steps)) or "none"
-            raise TallyError(f"{path}: not read out at step {step}, only at {listed}: roll out with `read_at`")
-        yield bank if step is None else bank.at(step)
 
 
 def _held(bank: Bank, params: VotingParams) -> dict[str, Vote]:

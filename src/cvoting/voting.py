@@ -54,6 +54,9 @@ class Ballot:
 class Selecting(Protocol):
     """A rule that selects a candidate."""
 
+    #: Whether it looks at what candidates answered; a bank at an earlier step does not know.
+    needs_answers: ClassVar[bool]
+
     @property
     def needs(self) -> tuple[str, ...]:
         """Names of the scores the rule looks at; a bank without them has no such vote."""
@@ -65,6 +68,8 @@ class Selecting(Protocol):
 @runtime_checkable
 class Composing(Protocol):
     """A rule whose answer need not be that of a candidate."""
+
+    needs_answers: ClassVar[bool]
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -79,6 +84,7 @@ class Highest:
     """The candidate of the largest score: k* = argmax_k s^(k) (C-voting: Section 4; E-voting, s = -E: Section 3.2)."""
 
     score: str
+    needs_answers: ClassVar[bool] = False
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -98,6 +104,7 @@ class MajorityAnswer:
     """
 
     weight: str | None = None
+    needs_answers: ClassVar[bool] = True
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -119,6 +126,7 @@ class MajorityCell:
     """
 
     needs: ClassVar[tuple[str, ...]] = ()
+    needs_answers: ClassVar[bool] = True
 
     def compose(self, ballot: Ballot) -> UInt8[np.ndarray, "puzzles cells"]:
         """The composed answers."""
@@ -134,6 +142,7 @@ class Reference:
 
     statistic: Literal["mean", "max"]
     needs: ClassVar[tuple[str, ...]] = ()
+    needs_answers: ClassVar[bool] = False
 
 
 Vote = Selecting | Composing | Reference
@@ -157,7 +166,7 @@ VOTES: dict[str, Vote] = {
 def available(votes: Collection[str], scores: Collection[str], answers: bool = True) -> dict[str, Vote]:
     """Of the votes of these names, those that a bank can hold: it knows these scores, and perhaps no `answers`."""
     held = {name: VOTES[name] for name in votes if set(VOTES[name].needs) <= set(scores)}
-    return {name: vote for name, vote in held.items() if answers or isinstance(vote, Highest | Reference)}
+    return {name: vote for name, vote in held.items() if answers or not vote.needs_answers}
 
 
 def tied(scores: Float[np.ndarray, "puzzles candidates"]) -> Bool[np.ndarray, "puzzles"]:

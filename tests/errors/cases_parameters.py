@@ -39,6 +39,39 @@ def unknown_figure(bench: Bench) -> None:
     bench.cvoting(CHECK)
 
 
+@case("A figure of votes that a bank cannot hold")
+def votes_without_scores(bench: Bench) -> None:
+    """A model without energies is to be shown by E-voting; a figure of steps names votes over answers."""
+    bench.change("params.yaml", ["energy_sum"], "figures", "fig9_transformer_voting", "votes")
+    bench.change("params.yaml", ["majority_cell"], "figures", "fig8_itrsa_test_time_scaling", "votes")
+    bench.cvoting(CHECK)
+
+
+@case("A figure of steps of a bank without them")
+def figure_without_steps(bench: Bench) -> None:
+    """Accuracy against steps is to be shown of a bank that is read out at its end only."""
+    bench.change("params.yaml", ["akorn-maze_hard"], "figures", "fig8_itrsa_test_time_scaling", "banks")
+    bench.cvoting(CHECK)
+
+
+@case("Steps and candidates beyond those of the bank")
+def unreachable_steps(bench: Bench) -> None:
+    """Candidates are to be read out after the last step, and more of them than there are."""
+    bench.change("params.yaml", [2, 8], "banks", "itrsa-sudoku_hard", "read_at")
+    bench.change("params.yaml", 16, "banks", "itrsa-sudoku_hard", "read_candidates")
+    bench.cvoting(CHECK)
+
+
+@case("A table that does not fit the study")
+def inconsistent_tables(bench: Bench) -> None:
+    """Tables name a run and a bank that do not exist, and C-voting, which a table shows, is not among the votes."""
+    bench.change("params.yaml", {}, "figures")
+    bench.change("params.yaml", ["log_probability", "random"], "voting", "votes")
+    bench.change("params.yaml", "itrsa", "tables", "table1_itrsa", "run")
+    bench.change("params.yaml", "itrsa_gelu", "tables", "table4_ablation", "ffn")
+    bench.cvoting(CHECK)
+
+
 @case("A number that YAML reads as text")
 def text_for_number(bench: Bench) -> None:
     """YAML 1.1 takes 1e-3 for text."""

@@ -2,7 +2,7 @@
 
 import shutil
 
-from error_bench import FIGURE, ROLLOUTS, TRAIN, VOTING, Bench, Case, collector
+from error_bench import FIGURE, ROLLOUTS, STEPS, TABLE, TRAIN, VOTING, Bench, Case, collector
 
 from cvoting.checkpoint import load_tensors, save_tensors
 
@@ -153,6 +153,13 @@ def large_K(bench: Bench) -> None:
     bench.cvoting(VOTE)
 
 
+@case("A step that was not read out")
+def unread_step(bench: Bench) -> None:
+    """Votes are to be held at a step at which the bank was not read out."""
+    bench.change("steps.json", [2, 3], "read_at")
+    bench.cvoting(STEPS.replace("steps.csv", "new.csv"))
+
+
 @case("A vote that does not exist")
 def unknown_vote(bench: Bench) -> None:
     """A vote is misspelt in the recipe."""
@@ -197,3 +204,18 @@ def no_published(bench: Bench) -> None:
     """The file of published numbers is empty."""
     bench.write("reference/published.csv", "")
     bench.cvoting(FIGURE)
+
+
+@case("A table of another model's parameters")
+def parameters_of_another_model(bench: Bench) -> None:
+    """The table of ItrSA++ names a run of AKOrN."""
+    bench.change("table.json", "table1_itrsa", "table")
+    bench.cvoting(TABLE)
+
+
+@case("The paper's hyper-parameters cannot be read")
+def no_hyperparameters(bench: Bench) -> None:
+    """A value in the file of the paper's hyper-parameters is not JSON."""
+    text = bench.path("reference/hyperparameters.csv").read_text()
+    bench.write("reference/hyperparameters.csv", text.replace(",512,", ",five hundred,"))
+    bench.cvoting(TABLE)

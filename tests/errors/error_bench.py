@@ -108,11 +108,13 @@ class Bench:
 
     def change(self, name: str, value: object, *keys: str) -> None:
         """Set a value in a JSON or YAML file."""
-        content = block = yaml.safe_load(self.path(name).read_text())
+        # Each in its own way: YAML reads the 1e-06 that JSON writes as text.
+        is_yaml, text = name.endswith(".yaml"), self.path(name).read_text()
+        content = block = yaml.safe_load(text) if is_yaml else json.loads(text)
         for key in keys[:-1]:
             block = block[key]
         block[keys[-1]] = value
-        self.write(name, json.dumps(content))
+        self.write(name, yaml.safe_dump(content, sort_keys=False) if is_yaml else json.dumps(content))
 
     def cvoting(self, words: str, report: bool = False) -> None:
         """`python -m cvoting` with some words, in this process; `report`: what it prints is part of the message."""
@@ -226,9 +228,11 @@ def shown(text: str, folder: Path) -> str:
 def make_stock(folder: Path) -> None:
     """A small study, from parameters to tables."""
     bench = Bench(folder)
-    shutil.copyfile(ROOT / "params/toy.yaml", bench.path("params.yaml"))
+    before, bank, after = (ROOT / "params/toy.yaml").read_text().partition("{run: akorn-sudoku, dataset: sudoku_hard, ")
+    bench.write("params.yaml", f"{before}{bank}read_at: [2, 4], {after}")
     (folder / "reference").mkdir()
-    shutil.copyfile(ROOT / "reference/published.csv", bench.path("reference/published.csv"))
+    for name in ("published.csv", "hyperparameters.csv"):
+        shutil.copyfile(ROOT / "reference" / name, bench.path(f"reference/{name}"))
     for name, words in {
         "sudoku": "data sudoku",
         "sudoku_hard": "data sudoku_hard",
@@ -236,6 +240,8 @@ def make_stock(folder: Path) -> None:
         "rollouts": "rollouts akorn-sudoku_hard 0 0",
         "shard1": "rollouts akorn-sudoku_hard 0 1",
         "voting": "voting akorn-sudoku_hard",
+        "steps": "steps akorn-sudoku_hard",
+        "table": "table table3_akorn",
         "figure": "figure fig2_akorn_voting",
     }.items():
         bench.cvoting(f"recipe {words}")
@@ -251,6 +257,8 @@ def make_stock(folder: Path) -> None:
         ROLLOUTS,
         ROLLOUTS.replace("rollouts.json", "shard1.json").replace("shard0", "shard1"),
         VOTING,
+        STEPS,
+        TABLE,
     ):
         bench.cvoting(words)
         assert bench.status == 0, f"{words}: {bench.text}"
@@ -266,4 +274,6 @@ ROLLOUTS = (
     f"--out shard0.parquet {RESUMABLE}"
 )
 VOTING = "voting voting.json shard0.parquet shard1.parquet --out table.csv --paired paired.csv"
+STEPS = "steps steps.json shard0.parquet shard1.parquet --out steps.csv"
+TABLE = "table table.json --published reference/hyperparameters.csv --out-dir tables"
 FIGURE = "figure figure.json table.csv table.csv --published reference/published.csv --out-dir figures"

@@ -4,7 +4,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from error_bench import FIGURE, ROLLOUTS, TRAIN, VOTING, Bench
+from error_bench import FIGURE, ROLLOUTS, STEPS, TABLE, TRAIN, VOTING, Bench
 
 #: Input that a verb reads -> the command that reads it.
 INPUTS = {
@@ -17,9 +17,12 @@ INPUTS = {
     "data/sudoku_hard/test.npz": ROLLOUTS,
     "voting.json": VOTING,
     "shard1.parquet": VOTING,
+    "steps.json": STEPS,
     "figure.json": FIGURE,
+    "table.json": TABLE,
     "table.csv": FIGURE,
     "reference/published.csv": FIGURE,
+    "reference/hyperparameters.csv": TABLE,
     "params.yaml": "recipe data sudoku",
 }
 WRONG = {

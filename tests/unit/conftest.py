@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cvoting.bank import Bank, BankHeader, concatenate, write_banks
+from cvoting.bank import Bank, BankHeader, concatenate
+from cvoting.bank_file import write_banks
 from cvoting.params.akorn import AkornParams
 from cvoting.seeding import generator
 

@@ -9,7 +9,8 @@ import pytest
 import torch
 
 from cvoting.__main__ import main
-from cvoting.bank import concatenate, read_banks
+from cvoting.bank import concatenate
+from cvoting.bank_file import read_banks
 from cvoting.checkpoint import Checkpoint
 from cvoting.data.puzzles import Puzzles
 from cvoting.data.registry import SOURCES

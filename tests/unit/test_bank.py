@@ -9,7 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from cvoting.bank import Bank, BankFileError, Reading, concatenate, read_banks, write_banks
+from cvoting.bank import Bank, Reading, concatenate
+from cvoting.bank_file import BankFileError, read_at, read_banks, read_ends, write_banks
 from cvoting.seeding import generator
 
 MakeBank = Callable[..., Bank]
@@ -102,6 +103,16 @@ def test_at_a_step_a_bank_is_what_was_read_out_there_and_has_no_answers(make_ban
         np.testing.assert_equal(getattr(there, name), getattr(bank, name))
 
 
+def test_the_end_and_a_step_can_be_read_from_a_file_by_themselves(make_bank: MakeBank, tmp_path: Path) -> None:
+    bank = read_out(make_bank())
+    write_banks(tmp_path / "bank", [bank])
+    assert_equal(concatenate(read_ends(tmp_path / "bank")), replace(bank, steps={}))
+    for step in bank.steps:
+        assert_equal(concatenate(read_at(tmp_path / "bank", step)), bank.at(step))
+    with pytest.raises(BankFileError, match=r"bank: not read out at step 1: roll out again with the step in `read_at`"):
+        list(read_at(tmp_path / "bank", 1))
+
+
 def test_a_bank_of_no_puzzles_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="no puzzles"):
         write_banks(tmp_path / "bank", [])
@@ -120,11 +131,13 @@ def test_a_flipped_bit_of_the_data_never_changes_a_number(make_bank: MakeBank, t
         path.write_bytes(damaged)
         try:
             read = concatenate(read_banks(path))
+            ends = concatenate(read_ends(path))
         except BankFileError:
             noticed += position < pages
         else:
             if position < pages:
                 assert_equal(read, bank)
+                assert_equal(ends, replace(bank, steps={}))
     assert noticed > 50
 
 

@@ -11,6 +11,7 @@ from cvoting.params.rollouts import RolloutPlan
 from cvoting.params.study import Study
 
 ITRSA, AKORN, TRANSFORMER = "itrsa-sudoku_hard", "akorn-sudoku_hard", "transformer-sudoku_hard"
+MAZES = "itrsa-maze_hard"
 #: Every selection rule, so that figures may ask for each.
 VOTES = [
     "confidence", "negative_entropy", "log_probability", "energy_last", "energy_sum", "latent_residual",
@@ -107,7 +108,49 @@ def test_a_figure_of_a_vote_that_each_bank_can_hold_is_drawn(toy, changes) -> No
 def test_votes_that_no_score_of_a_bank_allows_are_refused(toy) -> None:
     changes = {"figures": {}, "tables": {}, "voting.votes": ["energy_sum", "latent_residual"]}
     message = "voting.votes = ['energy_sum', 'latent_residual']: expected at least one that banks.{} has scores for"
-    assert problems(toy, changes) == [message.format(TRANSFORMER)]
+    at_a_step = f"{message} at the steps of `read_at`"
+    assert problems(toy, changes) == [
+        *(at_a_step.format(bank) for bank in (ITRSA, MAZES)),
+        message.format(TRANSFORMER),
+    ]
+
+
+def test_votes_over_answers_alone_are_refused_where_steps_are_read_out(toy) -> None:
+    changes = {"figures": {}, "tables": {}, "voting.votes": ["majority_answer"]}
+    found = problems(toy, changes)
+    assert [problem.split("banks.")[1].split()[0] for problem in found] == [ITRSA, MAZES]
+    for bank in (ITRSA, MAZES):
+        changes |= {f"banks.{bank}.read_at": [], f"banks.{bank}.read_candidates": None}
+    assert problems(toy, changes) == []
+
+
+FIG3, FIG11 = "fig3_itrsa_voting", "fig11_seed_dependency"
+
+
+@pytest.mark.parametrize(
+    ("panels", "message"),
+    [
+        ([], "panels = []: expected at least one panel, and at least one bank in each"),
+        ([[AKORN], []], f"panels = [['{AKORN}'], []]: expected at least one panel, and at least one bank in each"),
+        (
+            [[ITRSA, "akorn-maze_hard"]],
+            f"panels = ['{ITRSA}', 'akorn-maze_hard']: expected banks of one dataset, got maze_hard, sudoku_hard",
+        ),
+        (
+            [[AKORN], [ITRSA, "itrsa_raw-sudoku_hard"]],
+            f"panels = ['{ITRSA}', 'itrsa_raw-sudoku_hard']: expected banks of different models, got itrsa, itrsa",
+        ),
+    ],
+    ids=["no panel", "an empty panel", "datasets", "models"],
+)
+def test_a_panel_whose_curves_cannot_be_told_apart_or_compared_is_refused(toy, panels, message) -> None:
+    changes = {"figures": {FIG3: {"panels": panels, "votes": ["confidence"]}}}
+    assert problems(toy, changes) == [f"figures.{FIG3}.{message}"]
+
+
+def test_the_spread_over_inference_seeds_needs_several(toy) -> None:
+    message = f"figures.{FIG11}.banks = '{TRANSFORMER}': expected a bank with several inference seeds"
+    assert problems(toy, banks_figure(FIG11, TRANSFORMER, "confidence"))[0].startswith(message)
 
 
 @pytest.mark.parametrize(
@@ -115,20 +158,71 @@ def test_votes_that_no_score_of_a_bank_allows_are_refused(toy) -> None:
     [
         ("table1_itrsa.run", "itrsa", "tables.table1_itrsa.run = 'itrsa': expected one of akorn-sudoku, "),
         ("table4_ablation.ffn", "ffn", "'ffn': expected one of akorn-sudoku_hard, "),
+        ("table1_itrsa.run", "akorn-sudoku", "run = 'akorn-sudoku': expected a run of itrsa, got akorn"),
+        ("table3_akorn.run", "itrsa-sudoku", "run = 'itrsa-sudoku': expected a run of akorn, got itrsa"),
+        (
+            "table4_ablation.ffn",
+            "itrsa_linear_mixing-sudoku_hard",
+            "expected a bank of its own for each variant, got itrsa_no_truncation-sudoku_hard, ",
+        ),
         ("table9", {}, "tables.table9: unknown key; known here: table1_itrsa, table3_akorn, table4_ablation"),
     ],
 )
-def test_a_table_of_an_unknown_run_or_bank_is_refused(toy, key, value, message) -> None:
+def test_a_table_of_an_unknown_or_unfit_run_or_bank_is_refused(toy, key, value, message) -> None:
     [problem] = problems(toy, {f"tables.{key}": value})
     assert problem.startswith(f"tables.{key.split('.')[0]}")
     assert message in problem
 
 
-def test_the_ablations_need_c_voting(toy) -> None:
-    changes = {"figures": {}, "voting.votes": ["log_probability", "random"]}
-    message = "tables.table4_ablation: expected 'confidence' among voting.votes, ['log_probability', 'random']"
-    assert problems(toy, changes) == [message]
-    assert problems(toy, {**changes, "tables": {"table1_itrsa": {"run": "itrsa-sudoku"}}}) == []
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (
+            {"banks.itrsa_ffn-sudoku_hard.T_eval": 5},
+            "tables.table4_ablation: expected banks of one T_eval, got 6, 5",
+        ),
+        (
+            {"banks.itrsa_ffn-sudoku_hard.dataset": "sudoku", "banks.itrsa_ffn-sudoku_hard.split": "validation"},
+            "tables.table4_ablation: expected banks of one dataset, got sudoku_hard, sudoku",
+        ),
+        (
+            {"banks.itrsa_raw-sudoku_hard.weights": "average"},
+            f"tables.table4_ablation.no_ema = 'itrsa_raw-sudoku_hard': expected the run of {ITRSA} with `weights: raw`",
+        ),
+        (
+            {"banks.itrsa_raw-sudoku_hard.run": "itrsa_ffn-sudoku"},
+            f"tables.table4_ablation.no_ema = 'itrsa_raw-sudoku_hard': expected the run of {ITRSA} with `weights: raw`",
+        ),
+    ],
+    ids=["steps", "dataset", "weights", "run"],
+)
+def test_ablations_that_differ_by_something_else_are_refused(toy, changes, message) -> None:
+    assert problems(toy, {"figures": {}, **changes})[0] == message
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (
+            {"voting.votes": ["log_probability", "random"]},
+            "expected 'confidence' among voting.votes, ['log_probability', 'random']",
+        ),
+        ({"voting.K": [2, 8]}, "expected 1 among voting.K, [2, 8]: it shows what no vote gives"),
+    ],
+    ids=["votes", "K"],
+)
+def test_the_table_of_ablations_needs_c_voting_and_one_candidate(toy, changes, message) -> None:
+    assert problems(toy, {"figures": {}, **changes}) == [f"tables.table4_ablation: {message}"]
+    assert problems(toy, {"figures": {}, **changes, "tables": {"table1_itrsa": {"run": "itrsa-sudoku"}}}) == []
+
+
+def test_a_bank_holds_at_least_one_number_of_candidates_and_some_bank_the_largest(toy) -> None:
+    changes = {"figures": {}, "tables": {}, "voting.K": [4, 8]}
+    assert problems(toy, {**changes, f"banks.{AKORN}.candidates": 4}) == []
+    [problem] = problems(toy, {**changes, f"banks.{AKORN}.candidates": 3})
+    assert problem == f"banks.{AKORN}.candidates = 3: expected at least 4, the least K"
+    [problem] = problems(toy, {**changes, "voting.K": [4, 9]})
+    assert problem == "voting.K = [4, 9]: expected at most 8, the most candidates that a bank has"
 
 
 @pytest.mark.parametrize(
@@ -146,10 +240,22 @@ def test_the_ablations_need_c_voting(toy) -> None:
 def test_steps_and_candidates_that_cannot_be_read_out_are_refused_by_key(toy, name, value, message) -> None:
     where = f"banks.{ITRSA}"
     assert problems(toy, {f"{where}.{name}": value}) == [f"{where}.{message}"]
-    plan = {"T_eval": 6, "candidates": 8, "chunk": 3, name: value}
+    plan = {"T_eval": 6, "candidates": 8, "chunk": 3, "read_at": [1], name: value}
     with pytest.raises(ParameterError) as error:
         build(RolloutPlan, plan, "plan")
     assert error.value.problems == [f"plan.{message}"]
+
+
+def test_candidates_that_are_read_out_at_no_step_are_refused(toy) -> None:
+    message = f"banks.{AKORN}.read_candidates = 4: expected null where read_at lists no step"
+    assert problems(toy, {f"banks.{AKORN}.read_candidates": 4}) == [message]
+
+
+def test_a_model_that_cannot_be_cut_into_steps_is_not_read_out_at_one(toy) -> None:
+    layers = {"models.akorn.network.layers": 2}
+    assert problems(toy, layers) == []
+    message = f"banks.{AKORN}.read_at = [2]: expected [], akorn cannot be cut into steps"
+    assert problems(toy, {**layers, f"banks.{AKORN}.read_at": [2]}) == [message]
 
 
 def test_all_that_is_wrong_with_a_reading_is_said_at_once() -> None:

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from cvoting.figures import fig3_itrsa_voting, fig8_itrsa_test_time_scaling, fig11_seed_dependency, style
 from cvoting.figures.registry import FIGURES
 from cvoting.params.core import plain
-from cvoting.params.figures import BanksFigure, PanelsFigure, StepsFigure
+from cvoting.params.figures import BanksFigure, PanelsFigure, SeedsFigure, StepsFigure
 from cvoting.params.voting import VotingParams
 from cvoting.published import read_published
 from cvoting.tables import over_all_seeds, read_csv, write_csv, write_voting
@@ -28,8 +28,9 @@ PARAMS = {
     "fig8_itrsa_test_time_scaling": StepsFigure(banks=BANKS, votes=("confidence",)),
     **{
         name: BanksFigure(banks=BANKS, votes=VOTED)
-        for name in ("fig2_akorn_voting", "fig9_transformer_voting", "fig10_voting_metrics", "fig11_seed_dependency")
+        for name in ("fig2_akorn_voting", "fig9_transformer_voting", "fig10_voting_metrics")
     },
+    "fig11_seed_dependency": SeedsFigure(banks=BANKS, votes=VOTED),
 }
 
 
@@ -144,6 +145,28 @@ def test_figure_8_has_a_point_per_listed_step_of_the_vote_of_all_and_of_no_vote(
     same &= (table["metric"] == "board") & (table["estimator"] == "expected")
     assert row["value"].item() == pytest.approx(table.loc[same, "value"].item()), "no vote is every vote at K = 1"
     assert len(fig8_itrsa_test_time_scaling.draw(data).axes) == 2
+
+
+def test_figure_11_is_of_one_training_seed_whatever_their_number(table_files) -> None:
+    tables = {bank: read_csv(table_files[bank, "voting"]) for bank in BANKS}
+    published = read_published(Path(__file__).parents[2] / "reference/published.csv")
+    two = {bank: pd.concat([table, table.assign(training_seed="1", value=0.5)]) for bank, table in tables.items()}
+    data = [
+        fig11_seed_dependency.prepare(t, PARAMS["fig11_seed_dependency"], "a study", True, published)
+        for t in (tables, two)
+    ]
+    pd.testing.assert_frame_equal(*data)
+
+
+def test_a_published_value_without_a_k_is_a_line_across_its_panel(table_files) -> None:
+    tables = {bank: read_csv(table_files[bank, "voting"]).assign(model="itrsa") for bank in BANKS}
+    published = read_published(Path(__file__).parents[2] / "reference/published.csv")
+    data = fig3_itrsa_voting.prepare(tables, PARAMS["fig3_itrsa_voting"], "a study", True, published)
+    unstated = data[data["published"].notna() & data["K"].isna()]
+    assert set(unstated["published_id"]) == {"c4-hard"}
+    figure = fig3_itrsa_voting.draw(data)
+    assert 0.944 in drawn_heights(figure)
+    assert "published, $K$ not stated" in [text.get_text() for text in figure.legends[0].get_texts()]
 
 
 def test_figure_11_has_a_point_per_seed(table_files) -> None:

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 import torch
 
-from cvoting.bank import BankHeader, concatenate, read_banks
+from cvoting.bank import BankHeader, concatenate
+from cvoting.bank_file import read_banks
 from cvoting.command_inputs import make_model
 from cvoting.data.generated_maze import build
 from cvoting.data.puzzles import Puzzles

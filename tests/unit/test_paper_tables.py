@@ -1,6 +1,7 @@
 """The paper's tables: its values beside ours, differences marked, the same files each time."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -8,11 +9,12 @@ import pytest
 
 from cvoting.paper_tables.hyperparameters import HyperparametersError, read_hyperparameters
 from cvoting.paper_tables.registry import PAPER_TABLES
-from cvoting.paper_tables.table4_ablation import VARIANTS
-from cvoting.params.paper_tables import PaperTablesParams
+from cvoting.paper_tables.table4_ablation import VARIANTS, prepare
+from cvoting.params.paper_tables import AblationTable, PaperTablesParams
 from cvoting.params.voting import VotingParams
 from cvoting.published import read_published
-from cvoting.tables import read_csv, write_voting
+from cvoting.tables import read_csv, voting_tables, write_voting
+from cvoting.tally import tally
 from cvoting.tasks.sudoku import Sudoku
 
 #: A run of the paper's own values but for two.
@@ -67,7 +69,7 @@ def test_a_table_of_hyperparameters_marks_what_differs_from_the_paper(hyperparam
 
 
 def test_a_run_of_another_model_than_the_tables_is_refused(hyperparameters: Path, tmp_path: Path) -> None:
-    with pytest.raises(HyperparametersError, match="'akorn-sudoku' has no .*self_attentions, which table1"):
+    with pytest.raises(HyperparametersError, match=r"'akorn-sudoku' has no .*self_attentions, which table1"):
         PAPER_TABLES["table1_itrsa"].write(RECIPE, [], hyperparameters, tmp_path)
     assert not list(tmp_path.iterdir())
 
@@ -76,6 +78,7 @@ def test_a_run_of_another_model_than_the_tables_is_refused(hyperparameters: Path
     ("damage", "message"),
     [
         (lambda text: text.replace("parameter,", "", 1), "expected table, parameter, key, published, source"),
+        (lambda text: "", r"bad\.csv: not a table of hyper-parameters: restore it with git"),
         (lambda text: text.replace("0.01", "about 0.01", 1), r"line 4: published = 'about 0.01': expected JSON"),
     ],
 )
@@ -114,6 +117,24 @@ def test_the_ablation_table_has_ours_without_and_with_the_vote_beside_the_papers
     assert "n = 12 puzzles" in text
     assert f"{100 * table.loc[4, 'value']:.1f} [" in text
     assert "paper's scale" in text
+
+
+def test_variants_of_different_numbers_of_candidates_are_compared_at_the_largest_that_all_have(
+    bank_file: Callable[..., Path], repository: Path
+) -> None:
+    K = (1, 2, 4, 8)
+    params = VotingParams(K=K, votes=("confidence",), subsets=4, resamples=100, level=0.95, seed=0)
+    task, tables = Sudoku(name="sudoku", box=(2, 2)), {}
+    for variant in VARIANTS:
+        few = variant == "ffn"
+        counted = tally([bank_file(variant, candidates=4 if few else 8)], replace(params, K=K[: 3 if few else 4]), task)
+        tables[variant] = voting_tables(counted, params, "a-study")[0]
+    banks = AblationTable(**dict(zip(VARIANTS, VARIANTS, strict=True)))
+    data = prepare(tables, banks, read_published(repository / "reference/published.csv"))
+    assert set(data["K"]) == {4}
+    full = tables["full"]
+    same = (full["estimator"] == "expected") & (full["metric"] == "board") & (full["K"] == 4)
+    assert data.set_index("variant").loc["full", "voted_value"] == full.loc[same, "value"].item()
 
 
 def test_published_values_of_the_ablations_are_those_of_the_variants(repository: Path) -> None:

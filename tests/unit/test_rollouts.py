@@ -9,7 +9,8 @@ import pytest
 import torch
 
 from cvoting import rollouts
-from cvoting.bank import Bank, BankHeader, concatenate, read_banks
+from cvoting.bank import Bank, BankHeader, concatenate
+from cvoting.bank_file import read_banks
 from cvoting.data.puzzles import Puzzles
 from cvoting.data.registry import SOURCES
 from cvoting.models.akorn import AKOrN

@@ -10,7 +10,8 @@ import pytest
 import yaml
 
 from cvoting import recipes
-from cvoting.bank import Bank, Reading, write_banks
+from cvoting.bank import Bank, Reading
+from cvoting.bank_file import BankFileError, write_banks
 from cvoting.params.core import ParameterError, build
 from cvoting.params.study import Study
 from cvoting.params.voting import VotingParams
@@ -81,9 +82,10 @@ def test_the_same_steps_give_the_same_bytes_in_any_order_of_shards(read_file: Re
 def test_a_step_that_was_not_read_out_is_refused_with_the_remedy(
     read_file: ReadFile, bank_file: Callable[..., Path]
 ) -> None:
-    with pytest.raises(TallyError, match=r"bank: not read out at step 16, only at 8, 32: roll out with `read_at`"):
+    remedy = "roll out again with the step in `read_at`"
+    with pytest.raises(BankFileError, match=rf"bank: not read out at step 16: {remedy}"):
         steps_table([read_file("bank")], steps=(8, 16))
-    with pytest.raises(TallyError, match=r"plain\.parquet: not read out at step 8, only at none"):
+    with pytest.raises(BankFileError, match=rf"plain\.parquet: not read out at step 8: {remedy}"):
         steps_table([bank_file("plain")])
 
 
@@ -104,8 +106,16 @@ def test_a_missing_shard_is_noticed_at_a_step_too(read_file: ReadFile) -> None:
         steps_table([read_file("a", shards=2, shard=1)])
 
 
-@pytest.mark.parametrize(("read_candidates", "K"), [(5, [1, 5]), (None, [1, 8]), (1, [1])])
-def test_all_candidates_that_were_read_out_vote_up_to_the_largest_K(
+def test_a_bank_votes_with_the_numbers_of_candidates_that_it_has(repository: Path) -> None:
+    study = build(Study, yaml.safe_load((repository / "params/toy.yaml").read_text()))
+    small = replace(study.banks["akorn-sudoku_hard"], candidates=3)
+    recipe = json.loads(recipes.voting(replace(study, banks={**study.banks, "mine": small}), "mine"))
+    assert study.voting.K == (1, 2, 4, 8)
+    assert recipe["voting"]["K"] == [1, 2]
+
+
+@pytest.mark.parametrize(("read_candidates", "K"), [(5, [1, 5]), (None, [1, 16]), (1, [1])])
+def test_all_candidates_that_were_read_out_vote_at_a_step(
     repository: Path, read_candidates: int | None, K: list[int]
 ) -> None:
     study = build(Study, yaml.safe_load((repository / "params/toy.yaml").read_text()))

@@ -11,7 +11,8 @@ import pandas as pd
 import pytest
 
 from cvoting import tally as tally_module
-from cvoting.bank import Bank, concatenate, read_banks, write_banks
+from cvoting.bank import Bank, concatenate
+from cvoting.bank_file import read_banks, write_banks
 from cvoting.params.voting import VotingParams
 from cvoting.statistics import wilson
 from cvoting.tables import (

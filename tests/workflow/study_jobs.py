@@ -68,7 +68,7 @@ class StudyJobs:
         used = {bank for bank, _ in self._chosen("banks", banks)}, {run for run, _ in self._chosen("runs", runs)}
         made = {
             name: block.get("run") in used[1] if "run" in block else used[0] & set(block.values())
-            for name, block in self.study["tables"].items()
+            for name, block in self.study.get("tables", {}).items()
         }
         return [f"making {name}" for name in made if made[name]]
 
@@ -78,8 +78,8 @@ class StudyJobs:
 
     def all(self) -> list[str]:
         """Everything, sorted."""
-        parts = self.data(), self.training(), self.rollouts(), self.voting(), self.figures(), self.tables()
-        return sorted(sum(parts, []))
+        made = [*self.voting(), *self.figures(), *self.tables()]
+        return sorted([*self.data(), *self.training(), *self.rollouts(), *made])
 
     def _chosen(self, kind: str, names: Collection[str] | None) -> Iterator[tuple[str, dict[str, Any]]]:
         return ((name, block) for name, block in self.study[kind].items() if names is None or name in names)
@@ -87,4 +87,4 @@ class StudyJobs:
 
 def _banks_of_figure(block: dict[str, Any]) -> set[str]:
     """The banks of all panels."""
-    return set(block["banks"] if "banks" in block else sum(block["panels"], []))
+    return set().union(*block.get("panels", [block.get("banks")]))

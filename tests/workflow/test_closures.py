@@ -24,7 +24,9 @@ REGISTRIES = {
     "train": ["cvoting.models.registry", "cvoting.tasks.registry"],
     "rollouts": ["cvoting.models.registry", "cvoting.tasks.registry"],
     "voting": ["cvoting.tasks.registry"],
+    "steps": ["cvoting.tasks.registry"],
     "figure": ["cvoting.figures.registry"],
+    "table": ["cvoting.paper_tables.registry"],
 }
 PRINT_MODULES = """
 import atexit, runpy, sys
@@ -33,61 +35,78 @@ runpy.run_module("cvoting", run_name="__main__", alter_sys=True)
 """
 
 
-@pytest.fixture(scope="module")
-def study() -> Study:
-    return build(Study, yaml.safe_load((ROOT / "params/toy.yaml").read_text()))
+STUDY = build(Study, yaml.safe_load((ROOT / "params/toy.yaml").read_text()))
+#: A job for each task, architecture and kind of input, and every figure and table.
+JOBS = [
+    *(("data", dataset) for dataset in ("sudoku", "maze_hard")),
+    *(("audit", dataset) for dataset in ("sudoku", "maze_hard")),
+    *(("train", run) for run in ("akorn-sudoku", "itrsa-maze_hard", "transformer-sudoku")),
+    *(("rollouts", bank) for bank in ("akorn-maze_hard", "itrsa-sudoku_hard", "transformer-sudoku_hard")),
+    *(("voting", bank) for bank in ("akorn-sudoku_hard", "akorn-maze_hard")),
+    *(("steps", bank) for bank in ("itrsa-sudoku_hard", "itrsa-maze_hard")),
+    *(("figure", figure) for figure in STUDY.figures),
+    *(("table", table) for table in STUDY.tables),
+]
 
 
-def job(built, study: Study, verb: str, out: Path) -> tuple[list[str], tuple[str, ...]]:
-    """The arguments of a job of the toy study, and the modules whose closure its rule tracks."""
-    run, bank, results, data = (
-        "akorn-sudoku",
-        "akorn-sudoku_hard",
-        built.folder / "results/toy",
-        built.folder / "data/toy",
-    )
+def arguments(folder: Path, verb: str, name: str, out: Path) -> list[str]:
+    """What a job of the toy study is told after its recipe, as its rule tells it."""
+    data, results = folder / "data/toy", folder / "results/toy"
     resumable = [f"--partial={out}", "--code=x", "--threads=1"]
-    checkpoint = results / f"checkpoints/{run}/seed0.safetensors"
-    puzzles = [f"--train={data}/sudoku/train.npz", f"--validation={data}/sudoku/validation.npz"]
-    published, tables = ROOT / "reference/published.csv", [str(results / f"voting/{b}.csv") for b in study.banks]
-    figure = "fig2_akorn_voting"
-    inputs = [f"--checkpoint={checkpoint}", f"--puzzles={data}/sudoku_hard/test.npz"]
-    shards = [str(path) for path in sorted((results / f"rollouts/{bank}").rglob("*.parquet"))]
-    return {
-        "data": (
-            [recipes.data(study, "sudoku_hard"), "--raw=raw", f"--out={out}"],
-            recipes.data_modules(study, "sudoku_hard"),
-        ),
-        "audit": (
-            [f"{data}/sudoku/train.npz", f"--task={recipes.audit(study, 'sudoku')}", f"--json={out}/a"],
-            recipes.audit_modules(study, "sudoku"),
-        ),
-        "train": (
-            [recipes.train(study, run, 0), *puzzles, f"--out={out}/c", f"--log={out}/l", *resumable],
-            recipes.train_modules(study, run),
-        ),
-        "rollouts": (
-            [recipes.rollouts(study, bank, 0, 0), *inputs, f"--out={out}/r", *resumable],
-            recipes.rollouts_modules(study, bank),
-        ),
-        "voting": (
-            [recipes.voting(study, bank), f"--out={out}/v", f"--paired={out}/p", *shards],
-            recipes.voting_modules(study, bank),
-        ),
-        "figure": (
-            [recipes.figure(study, figure), f"--published={published}", f"--out-dir={out}", *tables],
-            recipes.figure_modules(figure),
-        ),
-    }[verb]
+    match verb:
+        case "data":
+            return ["--raw=raw", f"--out={out}"]
+        case "train":
+            puzzles = data / STUDY.runs[name].dataset
+            inputs = [f"--{split}={puzzles}/{split}.npz" for split in ("train", "validation")]
+            return [*inputs, f"--out={out}/c", f"--log={out}/l", *resumable]
+        case "rollouts":
+            bank = STUDY.banks[name]
+            checkpoint = results / f"checkpoints/{bank.run}/seed0.safetensors"
+            puzzles = data / f"{bank.dataset}/{bank.split}.npz"
+            return [f"--checkpoint={checkpoint}", f"--puzzles={puzzles}", f"--out={out}/r", *resumable]
+        case "voting" | "steps":
+            shards = map(str, sorted((results / f"rollouts/{name}").rglob("*.parquet")))
+            return [f"--out={out}/v", *([f"--paired={out}/p"] if verb == "voting" else []), *shards]
+        case "figure":
+            figure = getattr(STUDY.figures, name)
+            suffix = "steps.csv" if figure.table == "steps" else "csv"
+            tables = [str(results / f"voting/{bank}.{suffix}") for bank in figure.banks]
+            return [f"--published={ROOT}/reference/published.csv", f"--out-dir={out}", *tables]
+        case "table":
+            table = getattr(STUDY.tables, name)
+            voting = [str(results / f"voting/{bank}.csv") for bank in table.banks]
+            return [f"--published={ROOT / table.published}", f"--out-dir={out}", "--voting", *voting]
+    raise AssertionError(verb)
 
 
-@pytest.mark.parametrize("verb", ["data", "audit", "train", "rollouts", "voting", "figure"])
-def test_every_module_a_job_runs_is_in_the_closure_its_rule_tracks(built, study, tmp_path, verb):
-    arguments, modules = job(built, study, verb, tmp_path)
-    command = [sys.executable, "-c", PRINT_MODULES, verb, *arguments]
-    run = subprocess.run(command, capture_output=True, text=True, check=True)
+def command(folder: Path, verb: str, name: str, out: Path) -> list[str]:
+    """The words of a job's command after the verb."""
+    if verb == "audit":  # takes files and a task in place of a recipe
+        files = map(str, sorted((folder / f"data/toy/{name}").glob("*.npz")))
+        return [*files, f"--task={recipes.audit(STUDY, name)}", f"--json={out}/a"]
+    numbers = {"train": (0,), "rollouts": (0, 0)}.get(verb, ())
+    return [getattr(recipes, verb)(STUDY, name, *numbers), *arguments(folder, verb, name, out)]
+
+
+def modules(verb: str, name: str) -> tuple[str, ...]:
+    """The modules whose closure the job's rule tracks."""
+    if verb in ("figure", "table"):
+        return getattr(recipes, f"{verb}_modules")(name)
+    return getattr(recipes, f"{'voting' if verb == 'steps' else verb}_modules")(STUDY, name)
+
+
+def test_every_kind_of_job_is_tried() -> None:
+    kinds = {name.removesuffix("_modules") for name in vars(recipes) if name.endswith("_modules")}
+    assert {verb for verb, _ in JOBS} == REGISTRIES.keys() == {*kinds, "steps"}
+
+
+@pytest.mark.parametrize(("verb", "name"), JOBS)
+def test_every_module_a_job_runs_is_in_the_closure_its_rule_tracks(built, tmp_path, verb, name):
+    words = [sys.executable, "-c", PRINT_MODULES, verb, *command(built.folder, verb, name, tmp_path)]
+    run = subprocess.run(words, capture_output=True, text=True, check=True)
     loaded = set(run.stdout.splitlines()[-1].split()) - {*PASSING_ON}
-    closure = import_closure(ROOT / "src", modules)
+    closure = import_closure(ROOT / "src", modules(verb, name))
     # A registry names everything of its kind; what was not asked for ran nothing.
     unused = import_closure(ROOT / "src", REGISTRIES[verb]) - closure
     assert loaded - unused <= closure

@@ -1,22 +1,20 @@
 """What a user may expect of Snakemake, DVC and git together, on the toy study."""
 
 import re
+from pathlib import Path
 
 import pytest
 import yaml
+from study_jobs import StudyJobs
 
 pytestmark = pytest.mark.slow
 
-TRAINING, OTHER_TRAINING = (f"training {run} with seed 0" for run in ("akorn-sudoku", "akorn_n2-sudoku"))
-ROLLOUTS = [
-    f"rolling out akorn-sudoku_hard: training seed 0, inference seed {seed}, shard {shard}"
-    for seed in (0, 1)
-    for shard in (0, 1)
-]
-ALL_ROLLOUTS = [*ROLLOUTS, "rolling out akorn_n2-sudoku_hard: training seed 0, inference seed 0, shard 0"]
-VOTING = ["voting in akorn-sudoku_hard"]
-ALL_VOTING = [*VOTING, "voting in akorn_n2-sudoku_hard"]
-FIGURE = ["copying fig2_akorn_voting to figures/", "drawing fig2_akorn_voting"]
+ROOT = Path(__file__).parents[2]
+
+TOY = StudyJobs(ROOT / "params/toy.yaml")
+AKORN_RUNS = TOY.runs_of("akorn")
+AKORN_BANKS = TOY.banks_of(AKORN_RUNS)
+FIG2 = ["copying fig2_akorn_voting to figures/", "drawing fig2_akorn_voting"]
 
 
 def is_clean(project):
@@ -45,12 +43,16 @@ def test_a_clone_with_everything_pulled_is_clean(built, tmp_path, link):
 
 def test_a_training_parameter_of_one_model_concerns_its_training_and_what_follows(edited):
     edited.edit_params(0.004, "models", "akorn", "training", "optimizer", "lr")
-    assert edited.plan() == sorted([TRAINING, *ROLLOUTS, *VOTING, *FIGURE])
+    plan = edited.plan()
+    rollouts = TOY.rollouts(AKORN_BANKS) + TOY.from_banks(AKORN_BANKS)
+    assert plan == sorted([*TOY.training(AKORN_RUNS), *rollouts, *TOY.tables([], AKORN_RUNS)])
+    assert {"training akorn-maze_hard with seed 0", "drawing fig3_itrsa_voting", "making table3_akorn"} <= set(plan)
+    assert not {"drawing fig8_itrsa_test_time_scaling", "making table4_ablation"} & set(plan)
 
 
 def test_a_voting_parameter_concerns_no_rollout(edited):
     edited.edit_params(0.9, "voting", "level")
-    assert edited.plan() == sorted([*ALL_VOTING, *FIGURE])
+    assert edited.plan() == sorted(TOY.from_banks())
 
 
 @pytest.mark.parametrize("file", ["training/loop.py", "rollouts.py", "seeding.py", "__init__.py"])
@@ -64,10 +66,10 @@ def test_a_comment_or_docstring_concerns_no_job(edited, file):
     ("file", "concerned"),
     [
         ("__main__.py", []),
-        ("tables.py", [*ALL_VOTING, *FIGURE]),
-        ("figures/fig2_akorn_voting.py", FIGURE),
-        ("rollouts.py", [*ALL_ROLLOUTS, *ALL_VOTING, *FIGURE]),
-        ("training/losses.py", [TRAINING, OTHER_TRAINING, *ALL_ROLLOUTS, *ALL_VOTING, *FIGURE]),
+        ("tables.py", [*TOY.voting(), *TOY.figures(), *TOY.tables()]),
+        ("figures/fig2_akorn_voting.py", FIG2),
+        ("rollouts.py", [*TOY.rollouts(), *TOY.from_banks()]),
+        ("training/losses.py", [*TOY.training(), *TOY.rollouts(), *TOY.from_banks()]),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -83,10 +85,10 @@ def test_order_and_comments_in_params_yaml_concern_no_job(edited):
     assert edited.plan() == []
 
 
-def test_a_published_value_concerns_the_figure_alone(edited):
+def test_a_published_value_concerns_figures_and_the_table_of_values_alone(edited):
     path = edited.folder / "reference/published.csv"
     path.write_text(path.read_text() + "\n")
-    assert edited.plan() == FIGURE
+    assert edited.plan() == sorted([*TOY.figures(), "making table4_ablation"])
 
 
 def test_with_only_a_figure_pulled_a_parameter_of_the_step_before_is_still_noticed(built, tmp_path):
@@ -120,7 +122,7 @@ def test_an_older_result_beside_newer_ones_is_noticed(clone):
     clone.snakemake("stage_rollouts")
     clone.git("checkout", "--quiet", "v1", "--", ".")
     clone.dvc("checkout", "--quiet", "--force", "results/toy/checkpoints")
-    assert clone.plan() == sorted([*ROLLOUTS, *VOTING, *FIGURE])
+    assert clone.plan() == sorted([*TOY.rollouts(AKORN_BANKS), *TOY.from_banks(AKORN_BANKS)])
 
 
 def test_without_git_a_copy_works_too(built, tmp_path):

@@ -7,7 +7,8 @@ import os
 import pandas as pd
 import pytest
 
-from cvoting.bank import concatenate, read_banks
+from cvoting.bank import concatenate
+from cvoting.bank_file import read_banks
 from cvoting.data.puzzles import Puzzles
 from cvoting.data.sources import FILES
 

@@ -1,14 +1,20 @@
 """Whole runs of the toy study: the same bytes twice, and after every kind of interruption."""
 
 import os
+import re
 import shutil
 import signal
 import time
+from pathlib import Path
 
 import psutil
 import pytest
+from study_jobs import StudyJobs
 
 pytestmark = pytest.mark.slow
+
+TOY = StudyJobs(Path(__file__).parents[2] / "params/toy.yaml")
+FIGURES, TABLES = (list(TOY.study[kind]) for kind in ("figures", "tables"))
 
 PARTIAL = "results/toy/.partial"
 CHECKPOINT = "results/toy/checkpoints/akorn-sudoku/seed0.safetensors"
@@ -23,17 +29,23 @@ def test_a_second_run_in_another_directory_gives_the_same_bytes(built, elsewhere
 
 def test_a_run_makes_all_files_of_the_study_with_a_record_beside_them(built):
     names = set(built.outputs())
-    assert {f"figures/fig2_akorn_voting.{kind}" for kind in ("pdf", "png")} <= names
-    assert {f"results/toy/figures/fig2_akorn_voting.{kind}" for kind in ("pdf", "png", "csv")} <= names
-    assert sum(name.startswith("results/toy/rollouts/") for name in names) == 5
+    assert {f"figures/{figure}.{kind}" for figure in FIGURES for kind in ("pdf", "png")} <= names
+    assert {f"results/toy/figures/{figure}.{kind}" for figure in FIGURES for kind in ("pdf", "png", "csv")} <= names
+    assert {f"results/toy/tables/{table}.{kind}" for table in TABLES for kind in ("csv", "md", "tex")} <= names
+    assert sum(name.startswith("results/toy/rollouts/") for name in names) == len(TOY.rollouts())
+    assert sum(name.startswith("results/toy/voting/") for name in names) == len(TOY.voting()) + len(TOY.study["banks"])
     assert not list((built.folder / PARTIAL).glob("*"))
     assert (built.folder / f"{CHECKPOINT}.run.json").is_file()
 
 
-def test_the_report_has_the_figure_and_its_caption(built, tmp_path):
+def test_the_report_has_every_figure_and_table_with_its_caption(built, tmp_path):
     built.snakemake("--report", str(tmp_path / "report.html"))
     report = (tmp_path / "report.html").read_text()
-    assert "fig2_akorn_voting" in report
+    title = TOY.study["title"]
+    for name in FIGURES + TABLES:
+        assert name in report
+        number = re.search(r"(fig|table)(\d+)", name)
+        assert f"{'Figure' if number[1] == 'fig' else 'Table'} {number[2]} ({title})" in report
 
 
 @pytest.fixture(scope="module")

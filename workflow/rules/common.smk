@@ -34,19 +34,16 @@ os.environ.update(
     CVOTING_MIRROR=os.pathsep.join([*study.mirrors, os.environ.get("CVOTING_MIRROR", "")]),
 )
 
-S = study.study
-RAW = "data/raw"
+S, RAW = study.study, "data/raw"
 PUZZLES = f"data/{S}/{{dataset}}/{{split}}.npz"
 AUDIT = f"results/{S}/audit/{{dataset}}.{{format}}"
-CHECKPOINT = f"results/{S}/checkpoints/{{run}}/seed{{training_seed}}.safetensors"
-TRAINING_LOG = f"results/{S}/checkpoints/{{run}}/seed{{training_seed}}.log.csv"
+SEED = f"results/{S}/checkpoints/{{run}}/seed{{training_seed}}"
+CHECKPOINT, TRAINING_LOG = f"{SEED}.safetensors", f"{SEED}.log.csv"
 SHARD = f"results/{S}/rollouts/{{bank}}/train{{training_seed}}-infer{{inference_seed}}/shard{{shard}}.parquet"
 VOTING, PAIRED, STEPS = (f"results/{S}/voting/{{bank}}.{suffix}csv" for suffix in ("", "paired.", "steps."))
 FIGURE, TABLE = (f"results/{S}/{kind}s/{{{kind}}}.{{format}}" for kind in ("figure", "table"))
-COPY = "figures/{figure}.{format}"
-PARTIAL = f"results/{S}/.partial"
-LOG, BENCHMARK = f"logs/{S}", f"benchmarks/{S}"
-ENVIRONMENT = "../../environment.yml"
+COPY, PARTIAL = "figures/{figure}.{format}", f"results/{S}/.partial"
+LOG, BENCHMARK, ENVIRONMENT = f"logs/{S}", f"benchmarks/{S}", "../../environment.yml"
 READ_BANKS = [bank for bank, block in study.banks.items() if block.read_at]
 
 
@@ -92,6 +89,16 @@ def copies():
     """The files in figures/, which is the place of the study in params.yaml only."""
     of = read_parameters(Path("params.yaml")).get("study") if Path("params.yaml").exists() else None
     return collect(COPY, figure=study.figures, format=["pdf", "png"]) if of == S else []
+
+
+def figures_to_copy(w):
+    """The files that figures/ has copies of; asked for another study's, say where those are."""
+    if not copies():
+        raise WorkflowError(
+            f"figures/ holds the figures of the study in params.yaml, and this is the study {S!r}: "
+            f"ask for {FIGURE.format(figure=w.figure, format='pdf')}, or leave out --configfile"
+        )
+    return collect(FIGURE, figure=w.figure, format=["pdf", "png"])
 
 
 OUTPUTS = {

@@ -11,16 +11,6 @@ rule stage_figures:
         OUTPUTS["tables"],
 
 
-def figures_to_copy(w):
-    """The files that figures/ has copies of; asked for another study's, say where those are."""
-    if not copies():
-        raise WorkflowError(
-            f"figures/ holds the figures of the study in params.yaml, and this is the study {S!r}: "
-            f"ask for {FIGURE.format(figure=w.figure, format='pdf')}, or leave out --configfile"
-        )
-    return collect(FIGURE, figure=w.figure, format=["pdf", "png"])
-
-
 for figure, block in study.figures.items():
 
     rule:

@@ -8,10 +8,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from cvoting.figures.style import DATASETS, save
+from cvoting.figures.style import DATASETS, MODELS, save
 from cvoting.params.core import build
 from cvoting.params.figures import FigureParams
-from cvoting.pools import ALL
 from cvoting.published import read_published
 from cvoting.tables import read_voting, write_csv
 
@@ -19,6 +18,8 @@ from cvoting.tables import read_voting, write_csv
 ABOUT = (
     "study", "run", "model", "dataset", "split", "origin", "T_eval", "puzzles", "candidates", "level", "interval",
 )  # fmt: skip
+#: `optimal` counts any shortest path of a maze, where the label is one of many; Sudoku has no such metric.
+METRICS = ("board", "optimal")
 SMALL: dict[str, Any] = {"fontsize": 6.5, "color": "0.35", "ha": "center", "va": "bottom"}
 
 #: prepare(tables by bank, params, title, paper_scale, published) -> every number that is drawn.
@@ -53,9 +54,9 @@ def write_figure(
     save(draw(data), out_dir / f"{name}.pdf", out_dir / f"{name}.png")
 
 
-def seeds_of(table: pd.DataFrame) -> dict[str, int]:
-    """How many training and inference seeds a voting table is over."""
-    return {f"{kind}s": table.loc[table[kind] != ALL, kind].nunique() for kind in ("training_seed", "inference_seed")}
+def model_names(data: pd.DataFrame) -> str:
+    """The names of the models of some rows."""
+    return ", ".join(MODELS.get(model, model) for model in dict.fromkeys(data["model"]))
 
 
 def title_panel(axes: Axes, data: pd.DataFrame) -> None:
@@ -71,6 +72,8 @@ def title_panel(axes: Axes, data: pd.DataFrame) -> None:
 
 
 def _all(values: pd.Series) -> str:
-    """The different values of a column, in their order; the first and last of many."""
-    texts = [f"{value:,}" for value in dict.fromkeys(values)]
-    return " / ".join(texts) if len(texts) <= 3 else f"{texts[0]} to {texts[-1]}"
+    """The different values of a column, in the order of the curves; the least and the most of many."""
+    different = list(dict.fromkeys(values))
+    if len(different) > 3:
+        return f"{min(different):,} to {max(different):,}"
+    return " / ".join(f"{value:,}" for value in different)

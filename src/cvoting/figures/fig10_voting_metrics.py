@@ -8,5 +8,5 @@ from cvoting.params.figures import BanksFigure
 
 NAME = "fig10_voting_metrics"
 prepare = voting_curves.prepare
-draw = partial(voting_curves.draw, heading="ItrSA++")
+draw = voting_curves.draw
 write = partial(write_figure, NAME, BanksFigure, prepare, draw)

@@ -9,15 +9,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from cvoting.figures.base import ABOUT, seeds_of, title_panel, write_figure
+from cvoting.figures.base import ABOUT, METRICS, model_names, title_panel, write_figure
 from cvoting.figures.style import COLOURS, NAMES, WIDTH, percent_axis, style
-from cvoting.params.figures import BanksFigure
+from cvoting.params.figures import SeedsFigure
 from cvoting.pools import ALL
+from cvoting.tables import seeds_of
 
 NAME = "fig11_seed_dependency"
 #: Candidates 1..K of each seed vote, as in the paper: the mean over subsets would hide what the figure shows.
 ESTIMATOR = "prefix"
-METRICS = ("board", "optimal")
 COLUMNS = (
     "bank", "title", *ABOUT, "training_seeds", "inference_seeds", "estimator", "metric", "vote", "K", "training_seed",
     "inference_seed", "value",
@@ -25,7 +25,7 @@ COLUMNS = (
 
 
 def prepare(
-    tables: Mapping[str, pd.DataFrame], params: BanksFigure, title: str, paper_scale: bool, published: pd.DataFrame
+    tables: Mapping[str, pd.DataFrame], params: SeedsFigure, title: str, paper_scale: bool, published: pd.DataFrame
 ) -> pd.DataFrame:
     """Every number the figure shows, as fractions: one row for each vote, K and seed of each panel.
 
@@ -47,19 +47,20 @@ def draw(data: pd.DataFrame) -> Figure:
         figure = Figure(figsize=(WIDTH / 2 * max(2, len(panels)), 3.2), layout="constrained")
         for axes, (bank, metric) in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
             _draw_panel(axes, data[(data["bank"] == bank) & (data["metric"] == metric)])
-        figure.suptitle(f"Spread over inference seeds, {data['title'].iloc[0]}", fontweight="bold")
+        figure.suptitle(f"{model_names(data)}, {data['title'].iloc[0]}", fontweight="bold")
         handles = [Patch(facecolor=COLOURS[v], alpha=0.5, label=NAMES[v]) for v in dict.fromkeys(data["vote"])]
         figure.legend(handles=handles, loc="outside lower center", ncols=3)
     return figure
 
 
-def _panel(table: pd.DataFrame, params: BanksFigure) -> pd.DataFrame:
-    """The rows of one bank: a seed each."""
-    single = (table["training_seed"] != ALL) & (table["inference_seed"] != ALL)
-    rows = table[single & (table["estimator"] == ESTIMATOR) & table["metric"].isin(METRICS)]
-    rows = rows[rows["vote"].isin(params.votes)].assign(interval="none: each point is a seed", **seeds_of(table))
+def _panel(table: pd.DataFrame, params: SeedsFigure) -> pd.DataFrame:
+    """The rows of one bank: an inference seed each, of the first training seed, whose spread is no matter here."""
+    first = min((seed for seed in table["training_seed"] if seed != ALL), key=int)
+    table = table[(table["training_seed"] == first) & (table["inference_seed"] != ALL)]
+    rows = table[(table["estimator"] == ESTIMATOR) & table["metric"].isin(METRICS) & table["vote"].isin(params.votes)]
+    rows = rows.assign(interval="none, a point for each inference seed", **seeds_of(table))
     return rows.assign(place=rows["vote"].map(params.votes.index)).sort_values(
-        ["metric", "place", "K", "training_seed", "inference_seed"]
+        ["metric", "place", "K", "inference_seed"]
     )
 
 
@@ -85,4 +86,4 @@ def _draw_panel(axes: Axes, data: pd.DataFrame) -> None:
     title_panel(axes, data)
 
 
-write = partial(write_figure, NAME, BanksFigure, prepare, draw)
+write = partial(write_figure, NAME, SeedsFigure, prepare, draw)

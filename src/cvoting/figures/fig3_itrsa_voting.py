@@ -8,5 +8,5 @@ from cvoting.params.figures import PanelsFigure
 
 NAME = "fig3_itrsa_voting"
 prepare = voting_curves.prepare
-draw = partial(voting_curves.draw, heading="C-voting")
+draw = voting_curves.draw
 write = partial(write_figure, NAME, PanelsFigure, prepare, draw)

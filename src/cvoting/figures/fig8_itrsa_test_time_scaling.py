@@ -14,15 +14,14 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from cvoting.figures.base import ABOUT, seeds_of, title_panel, write_figure
-from cvoting.figures.style import COLOURS, MARKERS, NAMES, WIDTH, percent_axis, style
+from cvoting.figures.base import ABOUT, METRICS, model_names, title_panel, write_figure
+from cvoting.figures.style import COLOURS, MARKERS, NAMES, OPTIMAL, OPTIMAL_NAME, WIDTH, percent_axis, style
 from cvoting.params.figures import StepsFigure
-from cvoting.tables import over_all_seeds
+from cvoting.tables import over_all_seeds, seeds_of
 
 NAME = "fig8_itrsa_test_time_scaling"
 ESTIMATOR = "expected"
-METRICS = ("board", "optimal")
-#: Drawn beside the votes: every vote at K = 1.
+#: Drawn beside the votes: what every vote gives at K = 1.
 NO_VOTE = "random"
 COLUMNS = (
     "bank", "title", *ABOUT, "training_seeds", "inference_seeds", "estimator", "metric", "vote", "K", "value", "low",
@@ -54,7 +53,7 @@ def draw(data: pd.DataFrame) -> Figure:
         for axes, bank in zip(figure.subplots(1, len(banks), squeeze=False)[0], banks, strict=True):
             _draw_panel(axes, data[data["bank"] == bank])
         figure.axes[0].set_ylabel("Board accuracy (%)")
-        figure.suptitle(f"ItrSA++ against steps, {data['title'].iloc[0]}", fontweight="bold")
+        figure.suptitle(f"{model_names(data)}, {data['title'].iloc[0]}", fontweight="bold")
         figure.legend(handles=_legend(data), loc="outside lower center", ncols=3)
     return figure
 
@@ -62,9 +61,10 @@ def draw(data: pd.DataFrame) -> Figure:
 def _panel(table: pd.DataFrame, params: StepsFigure) -> pd.DataFrame:
     """The rows of one bank: votes of all candidates, and the mean of the candidates."""
     rows = over_all_seeds(table[(table["estimator"] == ESTIMATOR) & table["metric"].isin(METRICS)])
-    votes = [*params.votes, NO_VOTE]
-    rows = rows[rows["vote"].isin(votes) & (rows["K"] == rows["K"].max())]
-    rows = rows.assign(K=rows["K"].where(rows["vote"] != NO_VOTE, 1), place=rows["vote"].map(votes.index))
+    shown = [vote for vote in params.votes if (rows["vote"] == vote).any()]
+    alone = rows[(rows["vote"] == shown[0]) & (rows["K"] == 1)].assign(vote=NO_VOTE)
+    rows = pd.concat([rows[rows["vote"].isin(shown) & (rows["K"] == rows["K"].max())], alone])
+    rows = rows.assign(place=rows["vote"].map([*shown, NO_VOTE].index))
     return rows.sort_values(["metric", "place", "T_eval"]).assign(**seeds_of(table))
 
 
@@ -83,16 +83,17 @@ def _draw_panel(axes: Axes, data: pd.DataFrame) -> None:
 def _look(row: pd.Series) -> dict[str, Any]:
     """Colour and marker of the vote; `optimal` hollow."""
     look = {"color": COLOURS[row["vote"]], "marker": MARKERS[row["vote"]] or "."}
-    return look if row["metric"] == "board" else look | {"linestyle": "--", "markerfacecolor": "white"}
+    return look | (OPTIMAL if row["metric"] == "optimal" else {})
 
 
 def _legend(data: pd.DataFrame) -> list[Line2D | Patch]:
-    """One entry for each kind of line, and for the band."""
+    """One entry for each vote and way of counting, and for the band."""
     handles: list[Line2D | Patch] = []
-    for _, row in data.drop_duplicates(["metric", "vote"]).iterrows():
-        label = NAMES[row["vote"]] if row["vote"] == NO_VOTE else f"{NAMES[row['vote']]}, $K$ = {row['K']}"
-        label += "" if row["metric"] == "board" else ", any shortest path"
+    for _, row in data[data["metric"] == "board"].drop_duplicates("vote").iterrows():
+        label = NAMES[row["vote"]] + ("" if row["vote"] == NO_VOTE else ", $K$ = $M$")
         handles.append(Line2D([], [], label=label, **_look(row)))
+    if (data["metric"] == "optimal").any():
+        handles.append(Line2D([], [], color="0.3", marker="o", label=OPTIMAL_NAME, **OPTIMAL))
     return [*handles, Patch(color="0.85", label=f"{data['level'].iloc[0]:.0%} bootstrap interval")]
 
 

@@ -89,6 +89,9 @@ NAMES = {
     "random": "mean of candidates ($K=1$)",
     "oracle": "oracle: any candidate right",
 }
+#: How a curve looks that counts any shortest path of a maze as right, and what legends say of it.
+OPTIMAL: dict[str, Any] = {"linestyle": (0, (3, 1)), "markerfacecolor": "white"}
+OPTIMAL_NAME = "the same, any shortest path is right"
 #: Likewise for models, in figures that compare them.
 MODELS = {"akorn": "AKOrN", "itrsa": "ItrSA++", "hrm": "HRM", "transformer": "Transformer"}
 MODEL_COLOURS = {"akorn": "#D55E00", "itrsa": "#0072B2", "hrm": "#009E73", "transformer": "#CC79A7"}

@@ -9,12 +9,14 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from cvoting.figures.base import ABOUT, seeds_of, title_panel
+from cvoting.figures.base import ABOUT, METRICS, model_names, title_panel
 from cvoting.figures.style import (
     COLOURS,
     MARKERS,
     MODELS,
     NAMES,
+    OPTIMAL,
+    OPTIMAL_NAME,
     WIDTH,
     candidates_axis,
     model_colours,
@@ -23,15 +25,13 @@ from cvoting.figures.style import (
 )
 from cvoting.params.figures import FigureParams
 from cvoting.published import published_accuracies
-from cvoting.tables import over_all_seeds
+from cvoting.tables import over_all_seeds, seeds_of
 
 ESTIMATOR = "expected"
-#: `optimal` counts any shortest path of a maze, where the label is one of many; Sudoku has no such metric.
-METRICS = ("board", "optimal")
 #: Drawn as lines without a band, where the tables have them.
 REFERENCES = ("oracle", "random")
 DASHES: dict[str, Any] = {"oracle": (0, (1, 1.5)), "random": (0, (4, 2))}
-OPTIMAL: dict[str, Any] = {"linestyle": (0, (3, 1)), "markerfacecolor": "white"}
+UNSTATED_K: dict[str, Any] = {"linestyle": (0, (6, 2, 1, 2)), "linewidth": 1}
 PUBLISHED: dict[str, Any] = {
     "linestyle": "", "marker": "D", "markersize": 5, "markerfacecolor": "white", "markeredgewidth": 1.2,
 }  # fmt: skip
@@ -68,20 +68,15 @@ def prepare(
     return pd.concat(curves, ignore_index=True)[list(COLUMNS)]
 
 
-def draw(data: pd.DataFrame, heading: str) -> Figure:
-    """The figure of what `prepare` made.
-
-    Args:
-        data: its rows.
-        heading: what is shown; the study's title follows.
-    """
+def draw(data: pd.DataFrame) -> Figure:
+    """The figure of what `prepare` made."""
     panels, look = list(dict.fromkeys(data["panel"])), _looks(data)
     with style():
         figure = Figure(figsize=(WIDTH / 2 * max(2, len(panels)), 3.4), layout="constrained")
         for axes, panel in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
             _draw_panel(axes, data[data["panel"] == panel], look)
         figure.axes[0].set_ylabel("Board accuracy (%)")
-        figure.suptitle(f"{heading}, {data['title'].iloc[0]}", fontweight="bold")
+        figure.suptitle(f"{model_names(data)}, {data['title'].iloc[0]}", fontweight="bold")
         figure.legend(handles=_legend(data), loc="outside lower center", ncols=3)
     return figure
 
@@ -98,7 +93,7 @@ def _curves(table: pd.DataFrame, shown: Sequence[str], metric: str, published: p
     about = rows.iloc[0]
     known = published_accuracies(published, about["model"], about["dataset"], metric)
     curves = rows[rows["vote"].isin(shown)][["vote", "K", "value", "low", "high"]]
-    curves = curves.merge(known[known["vote"].isin(shown)], on=["vote", "K"], how="outer")
+    curves = curves.astype({"K": "Int64"}).merge(known[known["vote"].isin(shown)], on=["vote", "K"], how="outer")
     curves = curves.assign(place=curves["vote"].map(shown.index)).sort_values(["place", "K"])
     return curves.assign(estimator=ESTIMATOR, metric=metric, **seeds_of(table), **{name: about[name] for name in ABOUT})
 
@@ -107,7 +102,7 @@ def _draw_panel(axes: Axes, data: pd.DataFrame, look: Callable[[pd.Series], dict
     """Curves with bands, references, and published values with their spread."""
     for _, rows in data.groupby(["bank", "metric", "vote"], sort=False):
         vote, line = rows["vote"].iloc[0], look(rows.iloc[0])
-        ours, theirs = rows[rows["value"].notna()], rows[rows["published"].notna()]
+        ours, theirs = rows[rows["value"].notna()].astype({"K": int}), rows[rows["published"].notna()]
         if vote == "random":
             for value in ours["value"].iloc[:1]:
                 axes.axhline(value, **line, linewidth=1, zorder=1)
@@ -116,16 +111,19 @@ def _draw_panel(axes: Axes, data: pd.DataFrame, look: Callable[[pd.Series], dict
         else:
             axes.fill_between(ours["K"], ours["low"], ours["high"], color=line["color"], alpha=0.18, linewidth=0)
             axes.plot(ours["K"], ours["value"], **line)
+        for value in theirs.loc[theirs["K"].isna(), "published"]:
+            axes.axhline(value, color=line["color"], **UNSTATED_K)
+        theirs = theirs[theirs["K"].notna()]
         spread = theirs["published_spread"].to_numpy()
         axes.errorbar(theirs["K"], theirs["published"], spread, color=line["color"], capsize=2.5, zorder=3, **PUBLISHED)
-    candidates_axis(axes, sorted(set(data.loc[data["value"].notna(), "K"])))
+    candidates_axis(axes, sorted({int(k) for k in data.loc[data["value"].notna(), "K"]}))
     percent_axis(axes)
     title_panel(axes, data)
 
 
 def _looks(data: pd.DataFrame) -> Callable[[pd.Series], dict[str, Any]]:
-    """How the curve of a row is drawn: colours tell votes apart, or models where a panel shows several."""
-    coloured = "model" if _several_models(data) else "vote"
+    """How the curve of a row is drawn: colours tell votes apart, or models where there are several."""
+    coloured = "model" if data["model"].nunique() > 1 else "vote"
     colours = model_colours(data["model"]) if coloured == "model" else COLOURS
 
     def look(row: pd.Series) -> dict[str, Any]:
@@ -139,14 +137,9 @@ def _looks(data: pd.DataFrame) -> Callable[[pd.Series], dict[str, Any]]:
     return look
 
 
-def _several_models(data: pd.DataFrame) -> bool:
-    """Whether a panel shows several banks."""
-    return bool(data.groupby("panel")["bank"].nunique().max() > 1)
-
-
 def _legend(data: pd.DataFrame) -> list[Line2D | Patch]:
     """One entry for each vote, model and way of counting, for the band and for the published values."""
-    look, several = _looks(data), _several_models(data)
+    look, several = _looks(data), data["model"].nunique() > 1
     rows = data[data["metric"] == "board"]
     handles: list[Line2D | Patch] = []
     if several:
@@ -157,8 +150,10 @@ def _legend(data: pd.DataFrame) -> list[Line2D | Patch]:
         line = look(row) | ({"color": "0.3"} if several else {})
         handles.append(Line2D([], [], label=NAMES[row["vote"]], **line))
     if (data["metric"] == "optimal").any():
-        handles.append(Line2D([], [], color="0.3", marker="o", label="the same, any shortest path is right", **OPTIMAL))
+        handles.append(Line2D([], [], color="0.3", marker="o", label=OPTIMAL_NAME, **OPTIMAL))
     handles.append(Patch(color="0.85", label=f"{data['level'].iloc[0]:.0%} bootstrap interval"))
     if data["published"].notna().any():
         handles.append(Line2D([], [], color="0.3", label="published, ± its spread", **PUBLISHED))
+    if (data["published"].notna() & data["K"].isna()).any():
+        handles.append(Line2D([], [], color="0.3", label="published, $K$ not stated", **UNSTATED_K))
     return handles

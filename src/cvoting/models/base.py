@@ -22,6 +22,11 @@ class State(NamedTuple):
     #: E_t, recorded with the step that made the state; None for a model without an energy.
     energy: Float[Tensor, "puzzles candidates"] | None = None
 
+    def first(self, candidates: int) -> "State":
+        """The state of the first candidates alone."""
+        energy = None if self.energy is None else self.energy[:, :candidates]
+        return State(self.latent[:, :candidates], energy)
+
 
 class RecurrentModel(nn.Module, ABC, Generic[Condition]):
     """A model z_{t+1} = f(z_t, x) that starts from random states (Section 2.1 of the paper).

@@ -31,7 +31,7 @@ class ItrSA(RecurrentModel[Memory]):
         logits = W_O Norm_out(z_T)
 
     Residuals carry the normalised state.  Norm is RMSNorm; no linear map has a bias.
-    Source: Section 4 of the paper, by the labels of its equations; the ablations are those of Table 4.
+    Source: Section 5 of the paper, by the labels of its equations; the ablations are those of Table 4.
 
     Args:
         params: sizes and switches.

@@ -62,9 +62,12 @@ def read_hyperparameters(path: Path) -> pd.DataFrame:
     """The paper's hyper-parameters.
 
     Raises:
-        HyperparametersError: when columns are missing or a value is not JSON.
+        HyperparametersError: when the file is no table, columns are missing or a value is not JSON.
     """
-    table = pd.read_csv(path, dtype=str)
+    try:
+        table = pd.read_csv(path, dtype=str)
+    except ValueError as error:
+        raise HyperparametersError(f"{path}: not a table of hyper-parameters: restore it with git") from error
     if tuple(table.columns) != COLUMNS:
         raise HyperparametersError(f"{path}: columns {', '.join(table.columns)}: expected {', '.join(COLUMNS)}")
     for line, value in enumerate(table["published"], start=2):

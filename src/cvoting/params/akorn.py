@@ -39,8 +39,13 @@ class AkornParams:
         if problems:
             raise ParameterError(problems)
 
+    @property
+    def stepwise(self) -> bool:
+        """Whether the state after step t ends a rollout of t steps; with L > 1 lower layers make all steps first."""
+        return self.layers == 1
+
     def step_problems(self, steps: int, detach_step: int | None = None) -> list[str]:
         """What is wrong with detaching after a step: with L > 1, a rollout does not go on from a state alone."""
-        if detach_step is None or self.layers == 1:
+        if detach_step is None or self.stepwise:
             return []
         return [f"detach_step = {detach_step}: expected null, akorn with {self.layers} layers cannot be cut into steps"]

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from cvoting.params.core import key
+from cvoting.params.core import ParameterError, key
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,12 +30,22 @@ class StepsFigure(BanksFigure):
 
 
 @dataclass(frozen=True, kw_only=True)
+class SeedsFigure(BanksFigure):
+    """A figure of the spread over inference seeds."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class PanelsFigure:
     """A figure whose panels show several banks, which are told apart by their models."""
 
     table: ClassVar[str] = "voting"
     panels: tuple[tuple[str, ...], ...] = key("the banks of each panel, left to right")
     votes: tuple[str, ...] = key("selection rules that are shown")
+
+    def __post_init__(self) -> None:
+        if not self.panels or not all(self.panels):
+            panels = [list(panel) for panel in self.panels]
+            raise ParameterError([f"panels = {panels}: expected at least one panel, and at least one bank in each"])
 
     @property
     def banks(self) -> tuple[str, ...]:
@@ -55,7 +65,7 @@ class FiguresParams:
     fig8_itrsa_test_time_scaling: StepsFigure | None = key("Figure 8: ItrSA++ against T_eval", default=None)
     fig9_transformer_voting: BanksFigure | None = key("Figure 9: C-voting in the Transformer", default=None)
     fig10_voting_metrics: BanksFigure | None = key("Figure 10: top-1, NE and LP as the score of the vote", default=None)
-    fig11_seed_dependency: BanksFigure | None = key("Figure 11: spread over inference seeds", default=None)
+    fig11_seed_dependency: SeedsFigure | None = key("Figure 11: spread over inference seeds", default=None)
 
     def __iter__(self) -> Iterator[str]:
         return (name for name in self.__dataclass_fields__ if getattr(self, name) is not None)

@@ -1,4 +1,4 @@
-"""Parameters of ItrSA++ (Section 4, Table 1 and the ablations of the paper)."""
+"""Parameters of ItrSA++ (Section 5, Table 1 and the ablations of the paper)."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -44,6 +44,8 @@ class ItrsaParams:
 
     #: Whether a state has an energy, which candidates can be selected by.
     has_energy: ClassVar[bool] = False
+    #: Whether the state after step t ends a rollout of t steps.
+    stepwise: ClassVar[bool] = True
     architecture: Literal["itrsa"] = key("the architecture")
     channels: int = key("C, embedding dimension (Table 1: 384)", minimum=2)
     heads: int = key("attention heads (Table 1: 12)", minimum=1)

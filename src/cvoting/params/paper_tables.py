@@ -12,12 +12,28 @@ class HyperparameterTable:
     """The hyper-parameters of a run beside the paper's."""
 
     published: ClassVar[str] = "reference/hyperparameters.csv"
+    #: Whose hyper-parameters the paper's table has.
+    architecture: ClassVar[str]
     run: str = key("the run whose parameters are shown")
 
     @property
     def banks(self) -> tuple[str, ...]:
         """The banks it is made from: none."""
         return ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ItrsaTable(HyperparameterTable):
+    """The hyper-parameters of a run of ItrSA++."""
+
+    architecture: ClassVar[str] = "itrsa"
+
+
+@dataclass(frozen=True, kw_only=True)
+class AkornTable(HyperparameterTable):
+    """The hyper-parameters of a run of AKOrN."""
+
+    architecture: ClassVar[str] = "akorn"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,15 +53,15 @@ class AblationTable:
         return tuple(getattr(self, field.name) for field in fields(self))
 
 
-PaperTable = HyperparameterTable | AblationTable
+PaperTable = ItrsaTable | AkornTable | AblationTable
 
 
 @dataclass(frozen=True, kw_only=True)
 class PaperTablesParams:
     """The tables of the study; an absent table is not made."""
 
-    table1_itrsa: HyperparameterTable | None = key("Table 1: hyper-parameters of ItrSA++", default=None)
-    table3_akorn: HyperparameterTable | None = key("Table 3: hyper-parameters of AKOrN", default=None)
+    table1_itrsa: ItrsaTable | None = key("Table 1: hyper-parameters of ItrSA++", default=None)
+    table3_akorn: AkornTable | None = key("Table 3: hyper-parameters of AKOrN", default=None)
     table4_ablation: AblationTable | None = key("Table 4: ablations of ItrSA++", default=None)
 
     def __iter__(self) -> Iterator[str]:

@@ -105,6 +105,8 @@ class BankParams:
 def reading_problems(block: RolloutPlan | BankParams) -> list[str]:
     """What is wrong with the steps at which candidates are read out."""
     problems = []
+    if block.read_candidates is not None and not block.read_at:
+        problems.append(f"read_candidates = {block.read_candidates}: expected null where read_at lists no step")
     if list(block.read_at) != sorted(block.read_at) or (block.read_at and block.read_at[-1] > block.T_eval):
         problems.append(f"read_at = {list(block.read_at)}: expected increasing steps up to T_eval = {block.T_eval}")
     if block.read_candidates is not None and block.read_candidates > block.candidates:

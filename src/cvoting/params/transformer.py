@@ -12,6 +12,8 @@ class TransformerParams:
 
     #: Whether a state has an energy, which candidates can be selected by.
     has_energy: ClassVar[bool] = False
+    #: Whether the state after step t ends a rollout of t steps.
+    stepwise: ClassVar[bool] = True
     architecture: Literal["transformer"] = key("the architecture")
     channels: int = key("C, embedding dimension (released AKOrN code: 512)", minimum=4)
     heads: int = key("attention heads (released AKOrN code: 8)", minimum=1)

@@ -1,0 +1,181 @@
+"""Banks as files: Parquet with one row per puzzle, whose per-candidate columns are lists.
+
+A bank of any number of puzzles is written and read a few rows at a time.  Writing the same bank twice gives the same
+bytes.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from cvoting.atomic import atomic_path
+from cvoting.bank import Bank, BankHeader, Reading, bank_at
+from cvoting.errors import CvotingError
+
+FORMAT = 1
+
+
+class BankFileError(CvotingError, ValueError):
+    """A file that is not a readable bank, or a bank that cannot be written."""
+
+
+def write_banks(path: str | Path, parts: Iterable[Bank]) -> None:
+    """Write parts, in order, as one bank; each part becomes one row group.
+
+    Raises:
+        BankFileError: when there is no part.
+        ValueError: when the parts have different headers or scores.
+    """
+    with atomic_path(path) as temporary:
+        writer = None
+        try:
+            for part in parts:
+                table = _to_table(part)
+                if writer is None:
+                    writer = pq.ParquetWriter(temporary, table.schema, compression="zstd", write_page_checksum=True)
+                elif not table.schema.equals(writer.schema, check_metadata=True):
+                    raise ValueError(f"{path}: parts of different banks: {table.schema} and {writer.schema}")
+                writer.write_table(table, row_group_size=max(len(part), 1))
+        finally:
+            if writer is not None:
+                writer.close()
+        if writer is None:
+            raise BankFileError(
+                f"{path}: a bank of no puzzles, expected at least one: give more puzzles, or ask for fewer shards"
+            )
+
+
+def read_banks(path: str | Path) -> Iterator[Bank]:
+    """The parts of a bank file, one row group at a time: memory is that of the largest part.
+
+    Raises:
+        BankFileError: when the file is damaged or not a bank.
+    """
+    yield from _parts(path, lambda column: True, _from_table)
+
+
+def read_ends(path: str | Path) -> Iterator[Bank]:
+    """As `read_banks`, without the earlier steps, which are not read from the file."""
+    yield from _parts(path, lambda column: not column.startswith("step/"), _from_table)
+
+
+def read_at(path: str | Path, step: int) -> Iterator[Bank]:
+    """As `read_banks` with each part `at` a step; nothing else is read from the file.
+
+    Raises:
+        BankFileError: also when the bank was not read out at the step.
+    """
+    place, about = f"step/{step}/", ("puzzle", "question", "label")
+
+    def at_step(table: pa.Table, header: BankHeader) -> Bank:
+        if not any(name.startswith(place) for name in table.column_names):
+            raise BankFileError(f"{path}: not read out at step {step}: roll out again with the step in `read_at`")
+        questions, labels = _matrix(table["question"]), _matrix(table["label"])
+        reading = Reading(**_reading(table, place))
+        return bank_at(header, step, table["puzzle"].to_pylist(), questions, labels, reading)
+
+    yield from _parts(path, lambda column: column in about or column.startswith(place), at_step)
+
+
+def _parts(
+    path: str | Path, wanted: Callable[[str], bool], make: Callable[[pa.Table, BankHeader], Bank]
+) -> Iterator[Bank]:
+    """What `make` makes of the wanted columns of each row group."""
+    try:
+        with pq.ParquetFile(path, page_checksum_verification=True) as file:
+            about = json.loads((file.schema_arrow.metadata or {}).get(b"cvoting", b"{}"))
+            if about.get("format") != FORMAT:
+                raise BankFileError(
+                    f"{path}: bank format {about.get('format')!r}, expected {FORMAT}: it holds no rollouts, or "
+                    "those of another version of cvoting: make it again"
+                )
+            columns = [name for name in file.schema_arrow.names if wanted(name)]
+            for group in range(file.num_row_groups):
+                table = file.read_row_group(group, columns).combine_chunks()
+                yield make(table, BankHeader(**about["header"]))
+    except BankFileError:
+        raise
+    except (FileNotFoundError, PermissionError) as error:
+        reason = "no such file" if isinstance(error, FileNotFoundError) else "no permission"
+        raise BankFileError(f"{path}: not a readable bank ({reason}): roll out this shard first") from error
+    # Pages carry checksums; damage in the footer surfaces in whatever reads it first.
+    except (pa.ArrowException, OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+        raise BankFileError(
+            f"{path}: not a readable bank (damaged or of another kind): delete it and make it again"
+        ) from error
+
+
+def _to_table(bank: Bank) -> pa.Table:
+    cells = bank.questions.shape[1]
+    answers = pa.ListArray.from_arrays(
+        np.concatenate([[0], np.cumsum([len(a) for a in bank.answers])]).astype(np.int32),
+        _fixed_lists(np.concatenate([np.empty((0, cells), np.uint8), *bank.answers])),
+    )
+    columns = {
+        "puzzle": pa.array(bank.puzzles, pa.string()),
+        "question": _fixed_lists(bank.questions),
+        "label": _fixed_lists(bank.labels),
+        "answers": answers,
+        "answer_id": _fixed_lists(bank.answer_ids.astype(np.int32)),
+        **_reading_columns(bank),
+    }
+    for step, reading in bank.steps.items():
+        columns |= {f"step/{step}/{name}": values for name, values in _reading_columns(reading).items()}
+    about = json.dumps({"format": FORMAT, "header": asdict(bank.header)}, sort_keys=True)
+    return pa.table(columns).replace_schema_metadata({"cvoting": about})
+
+
+def _reading_columns(reading: Bank | Reading) -> dict[str, pa.FixedSizeListArray]:
+    """Scores and judgements as columns."""
+    return {
+        **{f"score/{name}": _fixed_lists(values.astype(np.float64)) for name, values in reading.scores.items()},
+        **{f"correct/{name}": _fixed_lists(values) for name, values in reading.correct.items()},
+        "cell_accuracy": _fixed_lists(reading.cell_accuracy.astype(np.float64)),
+    }
+
+
+def _from_table(table: pa.Table, header: BankHeader) -> Bank:
+    steps = dict.fromkeys(int(name.split("/")[1]) for name in table.column_names if name.startswith("step/"))
+    questions = _matrix(table["question"])
+    tables = table["answers"].combine_chunks()
+    rows = _matrix(pa.chunked_array([tables.flatten()]))
+    offsets = tables.offsets.to_numpy() - tables.offsets[0].as_py()
+    return Bank(
+        header=header,
+        puzzles=table["puzzle"].to_pylist(),
+        questions=questions,
+        labels=_matrix(table["label"]),
+        answers=[rows[a:b] for a, b in pairwise(offsets)],
+        answer_ids=_matrix(table["answer_id"]),
+        **_reading(table, ""),
+        steps={step: Reading(**_reading(table, f"step/{step}/")) for step in steps},
+    )
+
+
+def _reading(table: pa.Table, prefix: str) -> dict[str, Any]:
+    """Scores and judgements from the columns of a prefix."""
+
+    def under(place: str) -> dict[str, np.ndarray]:
+        return {n.removeprefix(place): _matrix(table[n]) for n in table.column_names if n.startswith(place)}
+
+    return {
+        "scores": under(f"{prefix}score/"),
+        "correct": under(f"{prefix}correct/"),
+        "cell_accuracy": _matrix(table[f"{prefix}cell_accuracy"]),
+    }
+
+
+def _fixed_lists(values: np.ndarray) -> pa.FixedSizeListArray:
+    return pa.FixedSizeListArray.from_arrays(pa.array(values.reshape(-1)), values.shape[1])
+
+
+def _matrix(column: pa.ChunkedArray) -> np.ndarray:
+    lists = column.combine_chunks()
+    return lists.flatten().to_numpy(zero_copy_only=False).reshape(len(lists), lists.type.list_size)

@@ -1,0 +1,109 @@
+"""What votes, figures and tables ask of the banks of a study."""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from cvoting.params.figures import FigureParams, SeedsFigure
+from cvoting.params.names import unknown
+from cvoting.params.paper_tables import AblationTable
+from cvoting.voting import VOTES, Vote, available
+
+if TYPE_CHECKING:
+    from cvoting.params.study import Study
+
+
+def vote_problems(study: "Study") -> Iterator[str]:
+    """What is wrong with the votes and the numbers of candidates."""
+    votes, K = list(study.voting.votes), study.voting.K
+    for vote in votes:
+        yield from unknown("voting.votes", vote, VOTES)
+    most = max((bank.candidates for bank in study.banks.values()), default=K[-1])
+    if K[-1] > most:
+        yield f"voting.K = {list(K)}: expected at most {most}, the most candidates that a bank has"
+    for name, bank in study.banks.items():
+        if K[0] > bank.candidates:
+            yield f"banks.{name}.candidates = {bank.candidates}: expected at least {K[0]}, the least K"
+        for table in ("voting", "steps") if bank.read_at else ("voting",):
+            if _offered(study, name, table) == {}:
+                where = "has scores for" if table == "voting" else "has scores for at the steps of `read_at`"
+                yield f"voting.votes = {votes}: expected at least one that banks.{name} {where}"
+
+
+def figure_problems(study: "Study") -> Iterator[str]:
+    """What is wrong with the banks and votes of the figures."""
+    for name, figure in study.figures.items():
+        for vote in figure.votes:
+            yield from unknown(f"figures.{name}.votes", vote, study.voting.votes)
+        for bank in figure.banks:
+            yield from unknown(f"figures.{name}.banks", bank, study.banks)
+            yield from _figure_bank(study, name, figure, bank)
+        for panel in figure.panels:
+            yield from _panel(study, name, [bank for bank in panel if bank in study.banks])
+
+
+def _figure_bank(study: "Study", name: str, figure: FigureParams, bank: str) -> Iterator[str]:
+    """Whether a bank has what a figure shows."""
+    offered, block = _offered(study, bank, figure.table), study.banks.get(bank)
+    if block and figure.table == "steps" and not block.read_at:
+        yield f"figures.{name}.banks = {bank!r}: expected a bank with `read_at`, the steps that are shown"
+    elif offered is not None and not set(figure.votes) & set(offered):
+        choices = ", ".join(offered) or "(there are none)"
+        yield f"figures.{name}.votes = {list(figure.votes)}: expected one that banks.{bank} can hold: {choices}"
+    if block and isinstance(figure, SeedsFigure) and len(block.inference_seeds) < 2:
+        yield f"figures.{name}.banks = {bank!r}: expected a bank with several inference seeds, whose spread is shown"
+
+
+def _panel(study: "Study", name: str, panel: Sequence[str]) -> Iterator[str]:
+    """Whether the banks of a panel can be told apart and compared."""
+    datasets = {study.banks[bank].dataset for bank in panel}
+    models = [study.runs[study.banks[bank].run].model for bank in panel if study.banks[bank].run in study.runs]
+    if len(datasets) > 1:
+        yield f"figures.{name}.panels = {list(panel)}: expected banks of one dataset, got {', '.join(sorted(datasets))}"
+    if len(set(models)) < len(models):
+        yield f"figures.{name}.panels = {list(panel)}: expected banks of different models, got {', '.join(models)}"
+
+
+def table_problems(study: "Study") -> Iterator[str]:
+    """What is wrong with the runs and banks of the tables."""
+    for name, table in study.tables.items():
+        if isinstance(table, AblationTable):
+            yield from _ablations(study, name, table)
+        elif table.run not in study.runs:
+            yield from unknown(f"tables.{name}.run", table.run, study.runs)
+        elif (model := study.models.get(study.runs[table.run].model)) is not None:
+            found = model.network.architecture
+            if found != table.architecture:
+                yield f"tables.{name}.run = {table.run!r}: expected a run of {table.architecture}, got {found}"
+
+
+def _ablations(study: "Study", name: str, table: AblationTable) -> Iterator[str]:
+    """Whether variants differ by what they are called after."""
+    if "confidence" not in study.voting.votes:
+        yield f"tables.{name}: expected 'confidence' among voting.votes, {list(study.voting.votes)}"
+    if 1 not in study.voting.K:
+        yield f"tables.{name}: expected 1 among voting.K, {list(study.voting.K)}: it shows what no vote gives"
+    for bank in table.banks:
+        yield from unknown(f"tables.{name}", bank, study.banks)
+    banks = {bank: study.banks[bank] for bank in table.banks if bank in study.banks}
+    if len(set(table.banks)) < len(table.banks):
+        yield f"tables.{name}: expected a bank of its own for each variant, got {', '.join(table.banks)}"
+    for key in ("dataset", "split", "T_eval"):
+        values = dict.fromkeys(getattr(bank, key) for bank in banks.values())
+        if len(values) > 1:
+            yield f"tables.{name}: expected banks of one {key}, got {', '.join(map(str, values))}"
+    raw, full = banks.get(table.no_ema), banks.get(table.full)
+    if raw and full and (raw.run, raw.weights, full.weights) != (full.run, "raw", "average"):
+        yield f"tables.{name}.no_ema = {table.no_ema!r}: expected the run of {table.full} with `weights: raw`"
+
+
+def _offered(study: "Study", name: str, table: str) -> dict[str, Vote] | None:
+    """The votes in a bank's table; None where the study's names do not say."""
+    bank = study.banks.get(name)
+    run = study.runs.get(bank.run) if bank else None
+    if bank is None or run is None or run.model not in study.models:
+        return None
+    energy = study.models[run.model].network.has_energy
+    known = [vote for vote in study.voting.votes if vote in VOTES]
+    if table == "steps":
+        return available(known, bank.step_scores(energy), answers=False)
+    return available(known, bank.scores(energy))

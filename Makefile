@@ -25,7 +25,7 @@ $(READY): requirements.lock pyproject.toml
 reproduce: $(READY)  ## everything of params.yaml, or of STUDY=params/real.yaml; goes on where it was interrupted
 	snakemake --cores all $(if $(filter-out params.yaml,$(STUDY)),--configfile $(STUDY))
 
-test: $(READY)  ## all tests, within 10 minutes
+test: $(READY)  ## all tests, within 15 minutes
 	python -m pytest
 
 test-fast: $(READY)  ## the tests that take seconds

@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cvoting.bank import Bank, BankHeader, concatenate, read_banks, write_banks
+from cvoting.bank import Bank, BankHeader, concatenate
+from cvoting.bank_file import read_banks, write_banks
 from cvoting.bank_from_answers import AnswersError, bank_from_answers, reading_from_answers
 from cvoting.data.puzzles import Puzzles
 from cvoting.tasks.sudoku import Sudoku

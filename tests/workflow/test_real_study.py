@@ -56,7 +56,7 @@ def test_every_file_of_the_chain_is_there(real, bank, puzzles):
 def test_the_figure_names_the_study_and_its_data(real):
     results = real.folder / "results/real/figures"
     figure = pd.read_csv(results / "fig2_akorn_voting.csv")
-    assert set(figure["title"]) == {"real puzzles, tiny AKOrN"}
+    assert set(figure["title"]) == {"real puzzles, tiny models"}
     assert dict(zip(figure["dataset"], figure["origin"], strict=True)) == {
         "sudoku_hard": "generated",
         "sudoku_extreme": "original",

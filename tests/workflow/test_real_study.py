@@ -26,7 +26,9 @@ def real(copy_project, tmp_path_factory):
 
 
 def test_the_source_files_are_the_published_ones(real):
-    names = ["sudoku_extreme_1k_train", "sudoku_extreme_1k_test_hard", "royle_17_clues"]
+    names = [
+        "sudoku_extreme_1k_train", "sudoku_extreme_1k_test_hard", "royle_17_clues", "maze_hard_train", "maze_hard_test",
+    ]  # fmt: skip
     for file in map(FILES.get, names):
         fetched = (real.folder / "data/raw" / file.path).read_bytes()
         assert hashlib.sha256(fetched).hexdigest() == file.sha256
@@ -43,14 +45,25 @@ def test_datasets_say_what_they_are(real):
     assert sorted((hard.questions > 0).sum(axis=1)) == sorted([*range(17, 35)] * 4)
 
 
-@pytest.mark.parametrize(("bank", "puzzles"), [("akorn-sudoku_hard", 72), ("akorn-sudoku_extreme", 100)])
-def test_every_file_of_the_chain_is_there(real, bank, puzzles):
+@pytest.mark.parametrize(
+    ("bank", "puzzles", "candidates"),
+    [("akorn-sudoku_hard", 72, 16), ("akorn-sudoku_extreme", 100, 16), ("itrsa-maze_hard", 20, 8)],
+)
+def test_every_file_of_the_chain_is_there(real, bank, puzzles, candidates):
     results = real.folder / "results/real"
     rollouts = concatenate(read_banks(results / f"rollouts/{bank}/train0-infer0/shard0.parquet"))
-    assert rollouts.answer_ids.shape == (puzzles, 16)
+    assert rollouts.answer_ids.shape == (puzzles, candidates)
     table = pd.read_csv(results / f"voting/{bank}.csv")
     assert set(table["puzzles"]) == {puzzles}
     assert table["value"].between(0, 1).all()
+
+
+def test_mazes_are_shown_by_their_label_and_by_any_shortest_path(real):
+    for name in ("fig3_itrsa_voting", "fig8_itrsa_test_time_scaling"):
+        figure = pd.read_csv(real.folder / f"results/real/figures/{name}.csv")
+        mazes = figure[figure["dataset"] == "maze_hard"]
+        assert set(mazes["metric"]) == {"board", "optimal"}
+        assert set(mazes["origin"]) == {"original"}
 
 
 def test_the_figure_names_the_study_and_its_data(real):

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from cvoting.command_inputs import choose, make_model, make_task, read_puzzles, read_recipe
+from cvoting.command_models import ANYWAY, add_model_verbs
 from cvoting.errors import CvotingError, message
 
 
@@ -104,7 +105,7 @@ def rollouts(args: argparse.Namespace) -> None:
     from cvoting.devices import choose_device
     from cvoting.params.core import build
     from cvoting.params.rollouts import RolloutPlan
-    from cvoting.rollouts import roll_out
+    from cvoting.rollouts import prepare_start, roll_out
     from cvoting.run_record import content_key, record_run
 
     recipe, checkpoint = args.recipe, Checkpoint.load(args.checkpoint)
@@ -112,6 +113,7 @@ def rollouts(args: argparse.Namespace) -> None:
     task, model = make_task(about["task"]), make_model(about["network"], about["task"])
     plan = build(RolloutPlan, recipe["plan"], "plan")
     checkpoint.load_into(model, plan.weights)
+    prepare_start(model, about.get("initial_state", "random"), plan.candidates, args.random_start_anyway)
     puzzles = read_puzzles(args.puzzles, task)
     header = BankHeader(
         run=about["run"],
@@ -126,7 +128,8 @@ def rollouts(args: argparse.Namespace) -> None:
         shards=plan.shards,
         shard=plan.shard,
     )
-    partial = args.partial / content_key(json.dumps(recipe), args.code, args.checkpoint, args.puzzles)
+    start = ["random start anyway"] * args.random_start_anyway
+    partial = args.partial / content_key(json.dumps(recipe), args.code, args.checkpoint, args.puzzles, *start)
     device = choose_device(args.threads)
     with record_run(args.out, recipe=recipe, code=args.code, device=str(device), threads=args.threads):
         roll_out(model, task, puzzles, plan, header, args.out, partial, device)
@@ -204,6 +207,7 @@ def recipe(args: argparse.Namespace) -> None:
         "data": (),
         "audit": (),
         "train": ("training seed",),
+        "import_run": ("training seed",),
         "rollouts": ("inference seed", "shard"),
         "voting": (),
         "steps": (),
@@ -217,7 +221,8 @@ def recipe(args: argparse.Namespace) -> None:
     blocks = {
         "data": study.datasets,
         "audit": study.datasets,
-        "train": study.runs,
+        "train": {name: run for name, run in study.runs.items() if not run.imported},
+        "import_run": {name: run for name, run in study.runs.items() if run.imported},
         "steps": {name: bank for name, bank in study.banks.items() if bank.read_at},
         "figure": dict(study.figures.items()),
         "table": dict(study.tables.items()),
@@ -232,7 +237,7 @@ def parser() -> argparse.ArgumentParser:
     verbs = main_parser.add_subparsers(dest="verb", required=True, metavar="VERB")
 
     def verb(run: Callable[[argparse.Namespace], None], *positional: str, **options: Any) -> argparse.ArgumentParser:
-        sub = verbs.add_parser(run.__name__, help=run.__doc__, description=run.__doc__)
+        sub = verbs.add_parser(run.__name__.replace("_", "-"), help=run.__doc__, description=run.__doc__)
         sub.set_defaults(run=run)
         for name in positional:
             sub.add_argument(name, type=read_recipe if name == "recipe" else str)
@@ -256,7 +261,9 @@ def parser() -> argparse.ArgumentParser:
     sub.add_argument("--json", type=Path, help="write everything")
     resumable = {"partial": Path, "code": str, "threads": int}
     verb(train, "recipe", train=Path, validation=Path, out=Path, log=Path, **resumable)
-    verb(rollouts, "recipe", checkpoint=Path, puzzles=Path, out=Path, **resumable)
+    sub = verb(rollouts, "recipe", checkpoint=Path, puzzles=Path, out=Path, **resumable)
+    sub.add_argument("--random-start-anyway", action="store_true", help=ANYWAY)
+    add_model_verbs(verb)
     verb(voting, "recipe", out=Path, paired=Path).add_argument("shards", type=Path, nargs="+")
     verb(steps, "recipe", out=Path).add_argument("shards", type=Path, nargs="+")
     verb(figure, "recipe", published=Path, out_dir=Path).add_argument("tables", type=Path, nargs="+")

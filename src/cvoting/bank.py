@@ -48,7 +48,7 @@ class Bank:
         answer_ids: the row of the puzzle's table that a candidate answered.
         scores: per name, larger is better: confidence, negative_entropy, log_probability, and confidence_at_<t> for
             each temperature that was asked for; latent_residual and logit_residual (minus the change); where the model
-            has an energy, energy_last and energy_sum (minus the energy).
+            has an energy, energy_last and energy_sum (minus the energy); of HRM halting_logit and confidence_stablemax.
         correct: per metric of the task, whether the candidate's answer is right.
         cell_accuracy: share of the positions to predict that are right.
         steps: what the first candidates were at earlier steps.

@@ -16,6 +16,11 @@ class AnswersError(CvotingError, ValueError):
     """Answers or scores that cannot be a bank."""
 
 
+def no_answer(task: Task) -> int:
+    """The token of a cell for which a model predicted what is no answer: the one behind those of answers."""
+    return task.first_answer_token + task.classes
+
+
 def bank_from_answers(
     header: BankHeader,
     task: Task,
@@ -23,6 +28,7 @@ def bank_from_answers(
     answers: Integer[np.ndarray, "puzzles candidates cells"],
     scores: Mapping[str, np.ndarray],
     steps: Mapping[int, Reading] | None = None,
+    unanswered: bool = False,
 ) -> Bank:
     """The bank of some puzzles whose candidates answered and scored as given; its answers are judged here.
 
@@ -33,11 +39,12 @@ def bank_from_answers(
         answers: tokens, as in `puzzles.answers` (a model's class plus `task.first_answer_token`).
         scores: per name [puzzles, candidates], larger is better.  Votes look for the names of `voting.VOTES`.
         steps: what candidates were at earlier steps, made by `reading_from_answers`.
+        unanswered: whether cells may hold `no_answer(task)`, which is always wrong.
 
     Raises:
         AnswersError: for other shapes than the puzzles', tokens that no answer has, or a score that is not a number.
     """
-    tables, answer_ids, reading = _judged(task, puzzles, answers, scores)
+    tables, answer_ids, reading = _judged(task, puzzles, answers, scores, unanswered)
     return Bank(
         header=header,
         puzzles=puzzles.hashes,
@@ -57,9 +64,10 @@ def reading_from_answers(
     puzzles: Puzzles,
     answers: Integer[np.ndarray, "puzzles candidates cells"],
     scores: Mapping[str, np.ndarray],
+    unanswered: bool = False,
 ) -> Reading:
     """What candidates that answered and scored as given were at a step; arguments and errors as `bank_from_answers`."""
-    return _judged(task, puzzles, answers, scores)[2]
+    return _judged(task, puzzles, answers, scores, unanswered)[2]
 
 
 def distinct(
@@ -72,10 +80,10 @@ def distinct(
 
 
 def _judged(
-    task: Task, puzzles: Puzzles, answers: np.ndarray, scores: Mapping[str, np.ndarray]
+    task: Task, puzzles: Puzzles, answers: np.ndarray, scores: Mapping[str, np.ndarray], unanswered: bool
 ) -> tuple[list[np.ndarray], np.ndarray, Reading]:
     """The tables of distinct answers, who gave which, and what they are worth."""
-    _check(task, puzzles, answers, scores)
+    _check(task, puzzles, answers, scores, unanswered)
     tables, ids = zip(*map(distinct, answers.astype(np.uint8)), strict=True)
     answer_ids = np.stack(ids)
     judged = judge_candidates(task, tables, answer_ids, puzzles.questions, puzzles.answers)
@@ -83,7 +91,9 @@ def _judged(
     return list(tables), answer_ids, Reading(numbers, *judged)
 
 
-def _check(task: Task, puzzles: Puzzles, answers: np.ndarray, scores: Mapping[str, np.ndarray]) -> None:
+def _check(
+    task: Task, puzzles: Puzzles, answers: np.ndarray, scores: Mapping[str, np.ndarray], unanswered: bool
+) -> None:
     """Refuse what is no bank."""
     found, wanted = answers.shape, (len(puzzles), answers.shape[1], puzzles.questions.shape[1])
     if found != wanted or 0 in found:
@@ -92,7 +102,7 @@ def _check(task: Task, puzzles: Puzzles, answers: np.ndarray, scores: Mapping[st
             "cells and at least one candidate: give one answer per puzzle and candidate"
         )
     low, high = task.first_answer_token, task.first_answer_token + task.classes - 1
-    strangers = answers[(answers < low) | (answers > high)]
+    strangers = answers[(answers < low) | (answers > high + unanswered)]
     if strangers.size:
         raise AnswersError(
             f"token {strangers[0]} in an answer: expected {low} to {high} (class + task.first_answer_token)"

@@ -28,8 +28,9 @@ class Checkpoint:
 
     Attributes:
         about: run, model, dataset, task, network, training (parameter blocks), training_seed, initial_state (the kind).
+            Of imported weights also where they come from (`imported`), no dataset, and of training T_train alone.
         average: the moving average of the weights, used for evaluation.
-        raw: the weights of the last update.
+        raw: the weights of the last update; none where imported weights come without.
     """
 
     about: dict[str, Any]
@@ -70,10 +71,16 @@ class Checkpoint:
         """Set the weights of a model.
 
         Raises:
-            CheckpointError: when the checkpoint is of another model.
+            CheckpointError: when the checkpoint is of another model, or imported from a file without these weights.
         """
+        chosen = self.average if weights == "average" else self.raw
+        if not chosen and "imported" in self.about:
+            raise CheckpointError(
+                f"the checkpoint of run {self.about['run']!r} has no {weights} weights: the file it was imported from, "
+                f"{self.about['imported']['file']}, holds one set: use `weights: average`"
+            )
         try:
-            model.load_state_dict(self.average if weights == "average" else self.raw)
+            model.load_state_dict(chosen)
         except RuntimeError as error:
             raise CheckpointError(
                 f"the checkpoint of run {self.about['run']!r} is of another model or version: {mismatch(error)}; "

@@ -63,6 +63,26 @@ def read_puzzles(path: Path, task: Any) -> Any:
     return puzzles
 
 
+def read_setting(text: str) -> tuple[str, Any]:
+    """Key and value of `key=value`, the value as in YAML."""
+    import yaml
+
+    key, equals, value = text.partition("=")
+    try:
+        if key and equals:
+            return key, yaml.safe_load(value)
+    except yaml.YAMLError:
+        pass
+    raise argparse.ArgumentTypeError(f"{text!r}, expected key=value with the value as in YAML")
+
+
+def positive(text: str) -> int:
+    """A whole number from 1."""
+    if not (text.isascii() and text.isdigit() and int(text) >= 1):
+        raise argparse.ArgumentTypeError(f"{text!r}, expected a whole number, at least 1")
+    return int(text)
+
+
 class Recipe(dict[str, Any]):
     """A job's parameters; a missing one is the user's mistake."""
 

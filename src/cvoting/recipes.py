@@ -40,17 +40,21 @@ def audit_modules(study: Study, dataset: str) -> tuple[str, ...]:
 
 def train(study: Study, run: str, training_seed: int) -> str:
     """Train a run with one seed."""
-    block = study.runs[run]
-    recipe = {
-        "run": run,
-        "model": block.model,
-        "dataset": block.dataset,
-        "task": study.datasets[block.dataset].task,
-        "network": study.models[block.model].network,
-        "training": study.training_of(run),
-        "training_seed": training_seed,
-    }
-    return canonical(recipe)
+    return canonical(_training(study, run, training_seed))
+
+
+def import_run(study: Study, run: str, training_seed: int) -> str:
+    """Import a run's weights: what a training is told, and the file's contents and format, wherever it lies."""
+    block = study.runs[run].imported
+    imported = {"sha256": block.sha256, "format": block.format} if block else None
+    return canonical({**_training(study, run, training_seed), "imported": imported})
+
+
+def import_run_modules(study: Study, run: str) -> tuple[str, ...]:
+    """The modules whose import closure is the code of an import."""
+    network, block = study.models[study.runs[run].model].network, study.runs[run].imported
+    released = (f"cvoting.models.{network.architecture}_released",) if block and block.format == "released" else ()
+    return ("cvoting.import_run", *released, *_model_and_task(study, run))
 
 
 def train_modules(study: Study, run: str) -> tuple[str, ...]:
@@ -111,6 +115,19 @@ def table(study: Study, name: str) -> str:
 def table_modules(name: str) -> tuple[str, ...]:
     """The modules whose import closure is the code of a table job."""
     return (f"cvoting.paper_tables.{name}",)
+
+
+def _training(study: Study, run: str, training_seed: int) -> dict[str, object]:
+    block = study.runs[run]
+    return {
+        "run": run,
+        "model": block.model,
+        "dataset": block.dataset,
+        "task": study.datasets[block.dataset].task,
+        "network": study.models[block.model].network,
+        "training": study.training_of(run),
+        "training_seed": training_seed,
+    }
 
 
 def _settings(study: Study, run: str) -> dict[str, object]:

@@ -6,6 +6,7 @@ candidate) alone: the first 16 candidates of a bank of 4096 are the bank of 16.
 """
 
 import shutil
+import sys
 from collections.abc import Sequence
 from itertools import chain, pairwise
 from pathlib import Path
@@ -18,17 +19,22 @@ from torch import Tensor
 
 from cvoting.bank import Bank, BankHeader, concatenate
 from cvoting.bank_file import read_banks, write_banks
-from cvoting.bank_from_answers import bank_from_answers, reading_from_answers
+from cvoting.bank_from_answers import bank_from_answers, no_answer, reading_from_answers
 from cvoting.data.puzzles import Puzzles
-from cvoting.models.base import RecurrentModel
+from cvoting.errors import CvotingError
+from cvoting.models.base import RecurrentModel, State
 from cvoting.params.rollouts import RolloutPlan
 from cvoting.progress import Progress
-from cvoting.scores import change, double, probability_scores
+from cvoting.scores import change, double, probability_scores, stablemax_confidence
 from cvoting.seeding import generator
 from cvoting.tasks.base import Task
 
 #: Last steps over which residuals are averaged.
 RESIDUAL_STEPS = 3
+
+
+class FixedStartError(CvotingError):
+    """Several candidates of a model that always starts at the same state."""
 
 
 def initial_noise(
@@ -48,6 +54,31 @@ def initial_noise(
             rng = generator("initial state", inference_seed, puzzle, counter=candidate)
             rng.standard_normal(dtype=np.float32, out=noise[row, column])
     return noise
+
+
+def prepare_start(model: RecurrentModel, kind: str, candidates: int, random_start_anyway: bool) -> None:
+    """See to it that candidates differ, or that there is one: from a fixed start all would be the same rollout.
+
+    Args:
+        model: whose candidates start.
+        kind: how the model was trained to start, from its checkpoint: "random" or "fixed".
+        candidates: rollouts per puzzle.
+        random_start_anyway: start a model of a fixed start at N(0, 1) noise; a warning goes to stderr.
+
+    Raises:
+        FixedStartError: for several candidates of a model with a fixed start, without `random_start_anyway`.
+    """
+    if kind != "fixed":
+        return
+    if random_start_anyway:
+        warning = "the model was trained from one fixed initial state and now starts at N(0, 1) noise: expect it to be"
+        print(f"warning: {warning} much worse than from its own start", file=sys.stderr, flush=True)
+        model.start_at_random()
+    elif candidates > 1:
+        raise FixedStartError(
+            f"{candidates} candidates of a model that was trained from one fixed initial state: all would be equal; "
+            "take 1 candidate, or start at random noise all the same with --random-start-anyway"
+        )
 
 
 def roll_out(
@@ -95,7 +126,7 @@ def roll_out(
     shutil.rmtree(partial, ignore_errors=True)
 
 
-class _ReadOut(NamedTuple):
+class ReadOut(NamedTuple):
     """What is kept of some candidates of some puzzles at a step."""
 
     answers: UInt8[np.ndarray, "puzzles candidates cells"]
@@ -105,18 +136,40 @@ class _ReadOut(NamedTuple):
 def _roll_out_group(
     model: RecurrentModel, task: Task, puzzles: Puzzles, plan: RolloutPlan, header: BankHeader, device: torch.device
 ) -> Bank:
-    """All candidates of a few puzzles."""
+    """All candidates of a few puzzles, judged."""
+    end, steps = roll_out_candidates(model, task, puzzles, plan, header.inference_seed, device)
+    readings = {t: reading_from_answers(task, puzzles, *read, unanswered=True) for t, read in steps.items()}
+    return bank_from_answers(header, task, puzzles, *end, readings, unanswered=True)
+
+
+def roll_out_candidates(
+    model: RecurrentModel,
+    task: Task,
+    puzzles: Puzzles,
+    plan: RolloutPlan,
+    inference_seed: int,
+    device: torch.device,
+) -> tuple[ReadOut, dict[int, ReadOut]]:
+    """All candidates of a few puzzles at their end, and those that are read out at the steps of `plan.read_at`.
+
+    Args:
+        model: with the weights to use, on the device, in evaluation mode.
+        task: positions to predict.
+        puzzles: few enough to be in memory with all their candidates' answers; nothing reads their labels.
+        plan: steps, candidates and chunk.
+        inference_seed: keys the initial states.
+        device: where to compute.
+    """
     ends, steps = [], []
     for start in range(0, plan.candidates, plan.chunk):
         candidates = range(start, min(start + plan.chunk, plan.candidates))
-        noise = initial_noise(puzzles.hashes, candidates, model.noise_shape, header.inference_seed)
+        noise = initial_noise(puzzles.hashes, candidates, model.noise_shape, inference_seed)
         read = min(plan.candidates_read - start, len(candidates))
         end, earlier = _roll_out_slice(model, task, puzzles.questions, noise, plan, read, device)
         ends.append(end)
         if earlier:
             steps.append(earlier)
-    readings = {t: reading_from_answers(task, puzzles, *_joined([at[t] for at in steps])) for t in plan.read_at}
-    return bank_from_answers(header, task, puzzles, *_joined(ends), readings)
+    return _joined(ends), {t: _joined([at[t] for at in steps]) for t in plan.read_at}
 
 
 @torch.inference_mode()
@@ -128,14 +181,14 @@ def _roll_out_slice(
     plan: RolloutPlan,
     read: int,
     device: torch.device,
-) -> tuple[_ReadOut, dict[int, _ReadOut]]:
+) -> tuple[ReadOut, dict[int, ReadOut]]:
     """One chunk through the model: its end, and the first `read` candidates at the steps of `plan.read_at`."""
     asked = torch.from_numpy(task.positions_to_predict(questions)).to(device)
     condition = model.embed(torch.from_numpy(questions.astype(np.int64)).to(device))
     start = model.initial_state(condition, torch.from_numpy(noise).to(device))
     energies: list[Tensor] = []
     last: list[tuple[Tensor, Tensor]] = []
-    steps: dict[int, _ReadOut] = {}
+    steps: dict[int, ReadOut] = {}
     for t, state in enumerate(model.trajectory(condition, start, plan.T_eval), start=1):
         if state.energy is not None:
             energies.append(double(state.energy))
@@ -143,9 +196,10 @@ def _roll_out_slice(
         if ending:
             last.append((state.latent, model.readout(state)))
         if listed:
-            logits = last[-1][1][:, :read] if ending else model.readout(state.first(read))
-            steps[t] = _read_out(task, logits, asked, [energy[:, :read] for energy in energies])
-    end = _read_out(task, last[-1][1], asked, energies, plan.temperatures)
+            logits = last[-1][1] if ending else model.readout(state.first(read))
+            earlier = [energy[:, :read] for energy in energies]
+            steps[t] = _read_out(model, task, state.first(read), logits[:, :read], asked, earlier)
+    end = _read_out(model, task, state, last[-1][1], asked, energies, plan.temperatures)
     if plan.T_eval > 1:
         changes = [[change(a, b, asked) for a, b in zip(*pair, strict=True)] for pair in pairwise(last)]
         latent, readout = (torch.stack(c).mean(0) for c in zip(*changes, strict=True))
@@ -154,21 +208,29 @@ def _roll_out_slice(
 
 
 def _read_out(
+    model: RecurrentModel,
     task: Task,
+    state: State,
     logits: Float[Tensor, "puzzles candidates cells classes"],
     asked: Bool[Tensor, "puzzles cells"],
     energies: Sequence[Tensor],
     temperatures: Sequence[float] = (),
-) -> _ReadOut:
-    """Answers and scores of logits; `energies` are those recorded so far."""
+) -> ReadOut:
+    """Answers and scores of a state and its logits; `energies` are those recorded so far."""
     scores = probability_scores(logits, asked, temperatures)
     if energies:
         scores |= {"energy_last": -energies[-1], "energy_sum": -torch.stack(list(energies)).sum(0)}
-    answers = logits.argmax(-1) + task.first_answer_token
-    return _ReadOut(answers.to(torch.uint8).cpu().numpy(), {name: s.cpu().numpy() for name, s in scores.items()})
+    if state.halting is not None:
+        scores["halting_logit"] = double(state.halting[..., 0])
+    if model.stablemax:
+        scores["confidence_stablemax"] = stablemax_confidence(logits, asked)
+    answers = logits.argmax(-1) + model.first_token(task)
+    first, last = task.first_answer_token, task.first_answer_token + task.classes - 1
+    answers = torch.where((answers < first) | (answers > last), no_answer(task), answers)
+    return ReadOut(answers.to(torch.uint8).cpu().numpy(), {name: s.cpu().numpy() for name, s in scores.items()})
 
 
-def _joined(parts: Sequence[_ReadOut]) -> _ReadOut:
+def _joined(parts: Sequence[ReadOut]) -> ReadOut:
     """Slices of the candidates of the same puzzles, together."""
     scores = {name: np.concatenate([part.scores[name] for part in parts], axis=1) for name in parts[0].scores}
-    return _ReadOut(np.concatenate([part.answers for part in parts], axis=1), scores)
+    return ReadOut(np.concatenate([part.answers for part in parts], axis=1), scores)

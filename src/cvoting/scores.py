@@ -6,6 +6,8 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from cvoting.stablemax import log_stablemax
+
 
 def double(values: Tensor) -> Tensor:
     """In float64, on the CPU where the device (MPS) has no such numbers."""
@@ -47,6 +49,14 @@ def probability_scores(
         "log_probability": mean_over_positions(best, positions),
         **{f"confidence_at_{t:g}": mean_over_positions(p, positions) for t, p in tempered.items()},
     }
+
+
+def stablemax_confidence(
+    logits: Float[Tensor, "puzzles candidates cells classes"], positions: Bool[Tensor, "puzzles cells"]
+) -> Float[Tensor, "puzzles candidates"]:
+    """Confidence, mean max_j P, with the stablemax probabilities P; arguments as those of `probability_scores`."""
+    best = log_stablemax(double(logits)).amax(-1).exp()
+    return mean_over_positions(best, positions.to(best.device))
 
 
 def change(

@@ -153,6 +153,8 @@ VOTES: dict[str, Vote] = {
     "log_probability": Highest("log_probability"),
     "energy_last": Highest("energy_last"),  # E-voting as the paper writes it
     "energy_sum": Highest("energy_sum"),  # E-voting as AKOrN's README runs it
+    "halting_logit": Highest("halting_logit"),  # HRM's own opinion of whether it is done
+    "confidence_stablemax": Highest("confidence_stablemax"),  # C-voting with the probabilities that HRM trains
     "latent_residual": Highest("latent_residual"),
     "logit_residual": Highest("logit_residual"),
     "majority_answer": MajorityAnswer(),

@@ -17,7 +17,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from unittest import mock
 
+import torch
 import yaml
+
+from cvoting.checkpoint import Checkpoint
+from cvoting.models.akorn_released import released_name
 
 ROOT = Path(__file__).parents[2]
 NOTHING_LOST = "everything: no file is changed, none is added."
@@ -219,7 +223,7 @@ def shown(text: str, folder: Path) -> str:
         return text
     # Snakemake says where a rule is in its own words, below the message.
     lines = [line for line in text.splitlines() if not line.startswith(('  File "', "Traceback:"))]
-    first = re.compile(r"cvoting \w+: |python -m cvoting \w+: error: |\w+(Error|Exception)( in |:)")
+    first = re.compile(r"cvoting [\w-]+: |python -m cvoting [\w-]+: error: |\w+(Error|Exception)( in |:)")
     at = next((i for i, line in enumerate(lines) if first.match(line)), len(lines))
     message = "\n".join(lines[at:]).strip()
     return re.sub(r'(in file "[\w/.]+"), line \d+:', r"\1:", message)
@@ -264,8 +268,13 @@ def make_stock(folder: Path) -> None:
         assert bench.status == 0, f"{words}: {bench.text}"
     for record in folder.rglob("*.run.json"):
         record.unlink()
+    weights = Checkpoint.load(bench.path("model.safetensors")).average
+    torch.save({released_name(name): weight for name, weight in weights.items()}, bench.path("released.pth"))
+    bench.write("puzzles.txt", "12..34......4...\n")
 
 
+IMPORT = "import-checkpoint --format akorn released.pth new.safetensors"
+SOLVE = "solve --checkpoint model.safetensors --threads 1 --k 4 --file puzzles.txt"
 RESUMABLE = "--partial partial --code 0 --threads 1"
 DATA = "--train data/sudoku/train.npz --validation data/sudoku/validation.npz"
 TRAIN = f"train train.json {DATA} --out model.safetensors --log model.csv {RESUMABLE}"

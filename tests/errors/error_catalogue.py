@@ -6,6 +6,7 @@ from pathlib import Path
 
 import cases_data
 import cases_machine
+import cases_models
 import cases_parameters
 import cases_results
 from error_bench import ROOT, Bench, Case, make_stock
@@ -15,6 +16,7 @@ SECTIONS = {
     "Parameters and recipes": cases_parameters.CASES,
     "Published files and puzzles": cases_data.CASES,
     "Checkpoints, rollouts and tables": cases_results.CASES,
+    "Released weights and puzzles to solve": cases_models.CASES,
     "Disk, memory, interrupts, numbers": cases_machine.CASES,
 }
 CASES = [case for cases in SECTIONS.values() for case in cases]

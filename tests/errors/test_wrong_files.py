@@ -4,7 +4,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from error_bench import FIGURE, ROLLOUTS, STEPS, TABLE, TRAIN, VOTING, Bench
+from error_bench import FIGURE, IMPORT, ROLLOUTS, SOLVE, STEPS, TABLE, TRAIN, VOTING, Bench
 
 #: Input that a verb reads -> the command that reads it.
 INPUTS = {
@@ -23,6 +23,8 @@ INPUTS = {
     "table.csv": FIGURE,
     "reference/published.csv": FIGURE,
     "reference/hyperparameters.csv": TABLE,
+    "released.pth": IMPORT,
+    "puzzles.txt": SOLVE,
     "params.yaml": "recipe data sudoku",
 }
 WRONG = {

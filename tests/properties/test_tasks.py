@@ -93,6 +93,18 @@ def test_questions_and_answers_are_tokens_that_text_holds(name: str, data: st.Da
 
 
 @every_task
+@some_cases
+@given(data=st.data())
+def test_a_puzzle_has_no_contradiction_and_an_inconsistent_question_has_one(name: str, data: st.DataObject) -> None:
+    task, questions, _ = some_puzzles(name, data)
+    assert [task.contradiction(question) for question in questions] == [None] * len(questions)
+    rng = data.draw(GENERATORS)
+    foreign = rng.integers(0, task.first_answer_token + task.classes, (20, task.cells))
+    for question in foreign.astype(np.uint8):
+        assert task.contradiction(question) is not None or task.consistent(question)
+
+
+@every_task
 @given(data=st.data())
 @some_cases
 def test_a_transformed_puzzle_is_a_puzzle_with_an_answer_as_good(name: str, data: st.DataObject) -> None:

@@ -77,7 +77,7 @@ def test_every_make_command_has_its_target(document: Path) -> None:
 @every_document
 def test_every_verb_of_the_command_line_exists(document: Path) -> None:
     (verbs,) = [action.choices for action in parser()._actions if action.dest == "verb"]
-    named = set(re.findall(r"python3? -m cvoting ([a-z]\w*)", code(document)))
+    named = set(re.findall(r"python3? -m cvoting ([a-z][\w-]*)", code(document)))
     assert named <= set(verbs), named - set(verbs)
 
 

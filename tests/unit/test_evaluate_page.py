@@ -7,8 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
+import torch
 import yaml
 
 ROOT = Path(__file__).parents[2]
@@ -67,6 +69,16 @@ def test_a_checkpoint_is_tested_on_the_csv_file(tmp_path: Path) -> None:
     for table in (tmp_path / "results/laptop/voting/akorn-mine.csv", tmp_path / "mine/voting.csv"):
         assert pd.read_csv(table)["puzzles"].unique().tolist() == [8]
     assert (tmp_path / "results/laptop/voting/akorn-mine.paired.csv").exists()
+
+
+def test_released_weights_are_imported_and_solve_a_puzzle(tmp_path: Path) -> None:
+    with np.load(ROOT / "tests/reference/data/akorn_tiny.npz") as file:
+        weights = {n.removeprefix("weight/"): torch.from_numpy(file[n]) for n in file.files if n.startswith("weight/")}
+    torch.save(weights, tmp_path / "akorn.pth")
+    assert "network.heads = 4 (the weights)" in run_section(5, tmp_path)
+    solved = run_section(6, tmp_path)
+    assert solved.startswith("5 3 ")
+    assert "\ncandidates: 64, distinct answers: " in solved
 
 
 @pytest.mark.parametrize(("number", "bank"), [(3, "my_model"), (4, "my_answers")])

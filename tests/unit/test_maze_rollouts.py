@@ -73,7 +73,9 @@ def bank_file(trained, splits, tmp_path_factory) -> Path:
 
 def test_targets_are_classes_of_the_label_and_free_cells_are_predicted(splits):
     puzzles = splits["test"]
-    batch = make_batch(TASK, puzzles.questions, puzzles.answers, np.zeros((6, 1, 25, 4), np.float32))
+    batch = make_batch(
+        TASK, puzzles.questions, puzzles.answers, np.zeros((6, 1, 25, 4), np.float32), TASK.first_answer_token
+    )
     assert torch.equal(batch.targets, torch.from_numpy(puzzles.answers.astype(np.int64)))
     assert torch.equal(batch.to_predict, torch.from_numpy(puzzles.questions == FREE))
 

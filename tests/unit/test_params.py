@@ -90,7 +90,7 @@ def test_a_value_of_a_wrong_type_is_refused_at_every_leaf(laptop, schema):
         ("models.akorn.training.augmentation", "rotations", r"augmentation = 'rotations': .* none, digits, shuffles"),
         ("models.akorn.network.heads", 5, r"heads = 5: expected channels / heads to be an even number, got 64 / 5"),
         ("models.akorn.network.oscillator_dim", 3, r"oscillator_dim = 3: expected a divisor of channels = 64"),
-        ("models.akorn.network.architecture", "akron", r"architecture = 'akron': expected one of akorn, itrsa"),
+        ("models.akorn.network.architecture", "akron", r"architecture = 'akron': expected one of akorn, hrm"),
         ("datasets.sudoku.source.kind", "satnet", r"kind = 'satnet': expected one of generated_sudoku, sudoku_extreme"),
         ("datasets.sudoku.source.givens", [18, 12], r"givens = \[18, 12\]: expected the smaller number first"),
         ("datasets.sudoku.source.givens", [12, 36], r"givens = \[12, 36\]: expected at most 35"),

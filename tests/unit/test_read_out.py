@@ -9,15 +9,17 @@ import torch
 
 from cvoting.bank import Bank, BankHeader, concatenate
 from cvoting.bank_file import read_banks
+from cvoting.bank_from_answers import no_answer
 from cvoting.data.puzzles import Puzzles
 from cvoting.data.registry import SOURCES
 from cvoting.models.base import RecurrentModel
 from cvoting.models.registry import MODELS
 from cvoting.params.datasets import GeneratedSudoku, Splits
+from cvoting.params.hrm import HrmParams
 from cvoting.params.itrsa import CrossAttentionParams, ItrsaParams, SwiGluParams
 from cvoting.params.rollouts import BankParams
 from cvoting.params.transformer import TransformerParams
-from cvoting.rollouts import roll_out
+from cvoting.rollouts import initial_noise, roll_out
 from cvoting.tasks.sudoku import Sudoku
 
 TASK = Sudoku(name="sudoku", box=(2, 2))
@@ -25,6 +27,19 @@ HEADER = BankHeader("run", "a model", "boards", "test", "generated", "a generato
 BANK = BankParams(run="run", dataset="boards", T_eval=6, candidates=8, inference_seeds=(5,), chunk=16, shards=1)
 READ = replace(BANK, read_at=(1, 3, 6))
 NETWORKS = {
+    "hrm": HrmParams(
+        architecture="hrm",
+        channels=16,
+        heads=2,
+        expansion=1.0,
+        H_cycles=2,
+        L_cycles=2,
+        H_layers=1,
+        L_layers=1,
+        positions="rope",
+        prefix=True,
+        initial_state="per_token",
+    ),
     "itrsa": ItrsaParams(
         architecture="itrsa",
         channels=16,
@@ -48,6 +63,7 @@ def models(tiny_akorn) -> dict[str, RecurrentModel]:
     models = {name: MODELS[name].for_task(params, TASK) for name, params in {"akorn": tiny_akorn, **NETWORKS}.items()}
     for model in models.values():
         model.initialise(torch.Generator().manual_seed(0))
+    torch.nn.init.normal_(models["hrm"].halting.weight, generator=torch.Generator().manual_seed(0))  # 0 at first
     return models
 
 
@@ -86,7 +102,7 @@ def without_residuals(bank: Bank) -> Bank:
     return replace(bank, scores={name: s for name, s in bank.scores.items() if not name.endswith("_residual")})
 
 
-@pytest.mark.parametrize("architecture", ["akorn", "itrsa"])
+@pytest.mark.parametrize("architecture", ["akorn", "hrm", "itrsa"])
 @pytest.mark.parametrize("step", READ.read_at)
 def test_a_reading_is_the_end_of_a_rollout_of_so_many_steps(bank_of: BankOf, architecture: str, step: int) -> None:
     reading = bank_of(architecture, READ).at(step)
@@ -96,13 +112,13 @@ def test_a_reading_is_the_end_of_a_rollout_of_so_many_steps(bank_of: BankOf, arc
     assert_same(reading, without_residuals(shorter), rtol=1e-5)
 
 
-@pytest.mark.parametrize("architecture", ["akorn", "itrsa"])
+@pytest.mark.parametrize("architecture", ["akorn", "hrm", "itrsa"])
 def test_the_reading_at_the_last_step_is_the_end(bank_of: BankOf, architecture: str) -> None:
     bank = bank_of(architecture, READ)
     assert_same(bank.at(bank.header.T_eval), without_residuals(bank))
 
 
-@pytest.mark.parametrize("architecture", ["akorn", "itrsa"])
+@pytest.mark.parametrize("architecture", ["akorn", "hrm", "itrsa"])
 @pytest.mark.parametrize("chunk", [3, 16])
 @pytest.mark.parametrize("read", [1, 3, 5])
 def test_the_first_candidates_are_read_out_wherever_chunks_cut(
@@ -120,7 +136,7 @@ def test_the_first_candidates_are_read_out_wherever_chunks_cut(
         np.testing.assert_array_equal(reading.cell_accuracy, every.steps[step].cell_accuracy[:, :read])
 
 
-@pytest.mark.parametrize("architecture", ["akorn", "itrsa"])
+@pytest.mark.parametrize("architecture", ["akorn", "hrm", "itrsa"])
 def test_reading_out_changes_nothing_else_of_a_bank(bank_of: BankOf, architecture: str) -> None:
     read, plain = bank_of(architecture, READ), bank_of(architecture, BANK)
     assert plain.steps == {}
@@ -131,13 +147,43 @@ def test_reading_out_changes_nothing_else_of_a_bank(bank_of: BankOf, architectur
 
 @pytest.mark.parametrize(
     ("architecture", "steps"),
-    [("akorn", 1), ("akorn", 2), ("akorn", 6), ("itrsa", 1), ("itrsa", 6), ("transformer", 1)],
+    [("akorn", 1), ("akorn", 2), ("akorn", 6), ("hrm", 1), ("hrm", 6), ("itrsa", 1), ("itrsa", 6), ("transformer", 1)],
 )
 @pytest.mark.parametrize("temperatures", [(), (0.5, 2.0)], ids=["", "temperatures"])
 def test_a_bank_has_the_scores_that_its_parameters_promise(
     bank_of: BankOf, models: dict[str, RecurrentModel], architecture: str, steps: int, temperatures: Sequence[float]
 ) -> None:
     params = replace(BANK, T_eval=steps, read_at=(1,), temperatures=temperatures)
-    bank, energy = bank_of(architecture, params), models[architecture].params.has_energy
-    assert sorted(bank.scores) == sorted(params.scores(energy))
-    assert sorted(bank.steps[1].scores) == sorted(params.step_scores(energy))
+    bank, extra = bank_of(architecture, params), models[architecture].params.extra_scores
+    assert sorted(bank.scores) == sorted(params.scores(extra))
+    assert sorted(bank.steps[1].scores) == sorted(params.step_scores(extra))
+
+
+def test_a_bank_holds_the_halting_logits_and_the_confidence_of_stablemax(models, puzzles, bank_of: BankOf) -> None:
+    bank, model = bank_of("hrm", replace(BANK, read_at=(2,))), models["hrm"]
+    noise = initial_noise(puzzles.hashes, range(BANK.candidates), model.noise_shape, HEADER.inference_seed)
+    condition = model.embed(torch.from_numpy(puzzles.questions.astype(np.int64)))
+    with torch.inference_mode():
+        states = list(model.trajectory(condition, model.initial_state(condition, torch.from_numpy(noise)), 6))
+        logits = [model.readout(state).double().numpy() for state in states]
+    for found, state, scores in ((bank.at(2), states[1], logits[1]), (bank, states[5], logits[5])):
+        np.testing.assert_allclose(found.scores["halting_logit"], state.halting[..., 0].numpy(), rtol=1e-6)
+        s = np.where(scores >= 0, scores + 1, 1 / (1 - np.minimum(scores, 0)))
+        largest = (s / s.sum(-1, keepdims=True)).max(-1)
+        blank = (puzzles.questions == 0)[:, None] * np.ones_like(largest)
+        expected = (largest * blank).sum(-1) / blank.sum(-1)
+        np.testing.assert_allclose(found.scores["confidence_stablemax"], expected, rtol=1e-6)
+
+
+def test_an_answer_that_is_none_is_wrong(models, puzzles, bank_of: BankOf) -> None:
+    model = models["hrm"]
+    with torch.no_grad():
+        for token in (0, TASK.vocabulary):  # the blank, and padding
+            before = model.classifier.weight.clone()
+            model.classifier.weight[token] = 100 * model.classifier.weight[1 + token % 4]
+            answers = bank_of("hrm", BANK)
+            model.classifier.weight.copy_(before)
+            cells = np.concatenate([table.ravel() for table in answers.answers])
+            assert set(cells) <= {*range(1, 5), no_answer(TASK)}
+            assert no_answer(TASK) in cells
+            assert not answers.correct["board"].any()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from cvoting.scores import change, probability_scores
+from cvoting.scores import change, probability_scores, stablemax_confidence
 
 POSITIONS = torch.tensor([[True, False, True]])
 
@@ -43,6 +43,15 @@ def test_confidence_tells_candidates_apart_that_float32_cannot():
     logits = torch.tensor([[[[20.0, 0.0]] * 3, [[20.5, 0.0]] * 3]])
     first, second = probability_scores(logits, POSITIONS)["confidence"][0]
     assert first < second < 1
+
+
+def test_the_confidence_of_stablemax_grows_with_logits_that_saturate_a_softmax():
+    # s(9) = 10, s(0) = 1, s(-1) = 1/2: P = 10 / 11 and 1 / (1 + 1/2) at the positions to predict.
+    logits = torch.tensor([[[[9.0, 0.0], [50.0, 0.0], [0.0, -1.0]]]])
+    assert stablemax_confidence(logits, POSITIONS).item() == pytest.approx((10 / 11 + 2 / 3) / 2)
+    many = stablemax_confidence(torch.tensor([[[[1000.0, 0.0]] * 3, [[2000.0, 0.0]] * 3]]), POSITIONS)
+    assert many[0, 0] < many[0, 1] < 1
+    assert many.dtype == torch.float64
 
 
 def test_change_is_the_mean_length_over_the_positions():

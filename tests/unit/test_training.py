@@ -164,7 +164,7 @@ def test_every_puzzle_is_seen_once_per_epoch(puzzles):
     seen = [
         row.tobytes()
         for update in range(5)  # 5 batches of 8 = 2 epochs of 20
-        for row in training_batch(TASK, puzzles["train"], update, 8, "none", (1,), 0).questions.numpy()
+        for row in training_batch(TASK, puzzles["train"], update, 8, "none", (1,), 0, 1).questions.numpy()
     ]
     epochs = seen[:20], seen[20:]
     assert epochs[0] != epochs[1]
@@ -173,7 +173,7 @@ def test_every_puzzle_is_seen_once_per_epoch(puzzles):
 
 
 def test_augmented_batches_stay_puzzles_with_their_solutions(puzzles):
-    batch = training_batch(TASK, puzzles["train"], 0, 20, "shuffles", (1,), 0)
+    batch = training_batch(TASK, puzzles["train"], 0, 20, "shuffles", (1,), 0, 1)
     questions, answers = (a.numpy().astype(np.uint8) for a in (batch.questions, batch.targets + 1))
     assert TASK.valid(answers).all()
     assert TASK.answers_question(answers, questions).all()
@@ -181,7 +181,7 @@ def test_augmented_batches_stay_puzzles_with_their_solutions(puzzles):
 
 
 def test_validation_covers_every_puzzle_once(puzzles):
-    batches = validation_batches(TASK, puzzles["validation"], 4, (2, 3), 0)
+    batches = validation_batches(TASK, puzzles["validation"], 4, (2, 3), 0, 1)
     assert [tuple(b.noise.shape) for b in batches] == [(4, 1, 2, 3), (4, 1, 2, 3), (2, 1, 2, 3)]
     assert np.array_equal(np.concatenate([b.questions for b in batches]), puzzles["validation"].questions)
 

@@ -26,8 +26,7 @@ try:
 except CvotingError as error:
     raise WorkflowError(str(error))
 
-# Jobs run this interpreter and this checkout's package, wherever the working directory is.  Mirrors are no arguments of
-# a job: where a file came from makes no difference once its checksum is right.
+# Jobs run this interpreter and this package.  Mirrors are no arguments: a file is right once its checksum is.
 os.environ.update(
     PATH=os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")]),
     PYTHONPATH=SRC,
@@ -74,8 +73,9 @@ def puzzles(dataset):
 
 
 def trainings(run):
-    """The files of a run's trainings."""
-    return collect([CHECKPOINT, TRAINING_LOG], run=run, training_seed=study.runs[run].training_seeds)
+    """The files of a run's trainings; an imported one has no log."""
+    files = [CHECKPOINT] + [TRAINING_LOG] * (not study.runs[run].imported)
+    return collect(files, run=run, training_seed=study.runs[run].training_seeds)
 
 
 def shards(bank):

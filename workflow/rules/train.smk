@@ -1,8 +1,9 @@
-# Trainings: one job per run and training seed.
+# Trainings: one job per run and training seed.  Of runs with the block `imported` a file of weights takes their place.
 #
-# REQUIRED INPUTS: data/<study>/<dataset>/{train,validation}.npz of the run's dataset
-# OUTPUTS:         results/<study>/checkpoints/<run>/seed<training seed>.safetensors, .log.csv
+# REQUIRED INPUTS: data/<study>/<dataset>/{train,validation}.npz of the run's dataset, or the file that the run names
+# OUTPUTS:         results/<study>/checkpoints/<run>/seed<training seed>.safetensors, .log.csv (imported: none)
 #                  (an unfinished training waits in results/<study>/.partial: Snakemake deletes the outputs of a failed job)
+TRAINED = [run for run, block in study.runs.items() if not block.imported]
 
 
 rule stage_train:
@@ -21,6 +22,8 @@ rule train:
         f"{LOG}/train/{{run}}/seed{{training_seed}}.log",
     benchmark:
         f"{BENCHMARK}/train/{{run}}/seed{{training_seed}}.tsv"
+    wildcard_constraints:
+        run=choices(TRAINED),
     conda:
         ENVIRONMENT
     threads: study.threads
@@ -37,3 +40,26 @@ rule train:
         "--train {input.train} --validation {input.validation} "
         "--out {output.checkpoint} --log {output.curves} "
         f"--partial {PARTIAL} 2>&1 | tee {{log}}"
+
+
+rule import_run:
+    input:
+        lambda w: study.runs[w.run].imported.file,
+    output:
+        CHECKPOINT,
+    log:
+        f"{LOG}/import/{{run}}/seed{{training_seed}}.log",
+    benchmark:
+        f"{BENCHMARK}/import/{{run}}/seed{{training_seed}}.tsv"
+    wildcard_constraints:
+        run=choices(set(study.runs) - set(TRAINED)),
+    conda:
+        ENVIRONMENT
+    params:
+        recipe=lambda w: recipes.import_run(study, w.run, int(w.training_seed)),
+        code=lambda w: code(recipes.import_run_modules(study, w.run)),
+    message:
+        "importing {wildcards.run} from {input}"
+    shell:
+        "python3 -m cvoting import-run {params.recipe:q} --code {params.code} --file {input:q} --out {output} "
+        "2>&1 | tee {log}"

@@ -1,11 +1,16 @@
 """Weights of released AKOrN models, by name; training and rollouts do not need this module."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Mapping
+from typing import Any
 
 from torch import Tensor
 
-from cvoting.errors import CvotingError
 from cvoting.models.akorn import AKOrN
+from cvoting.models.released import Released, Settings, SettingsError, WeightsMismatch, without_wrappers
+from cvoting.params.akorn import AkornParams
+from cvoting.params.core import build, plain
+from cvoting.tasks.sudoku import Sudoku
 
 #: Our name and the released one, of a parameter or the start of its name; those of layer l follow `layers.l.`.
 MODEL_NAMES = {"embedding": "embedding.weight", "step_size": "gamma", "classifier.": "out.1."}
@@ -22,10 +27,111 @@ LAYER_NAMES = {
 }
 #: A parameter that no released forward pass reads.
 UNUSED = "x0"
+#: Files of a moving average: before the names of the average, and of the last update's weights; what else they hold.
+AVERAGE, ONLINE, COUNTERS = "ema_model.", "online_model.", {"initted", "step"}
+#: Axes of the weights that sizes are read from.
+AXES = {
+    "embedding.weight": ("vocabulary", "channels"),
+    "layers.0.0.connectivity.mat_q": ("cells", "head_dim / 2", "2", "2"),
+    "layers.0.1.0.invconv.bias": ("channels * oscillator_dim",),
+    "out.1.bias": ("classes",),
+}
 
 
-class WeightsMismatch(CvotingError):
-    """Weights that are not those of this model."""
+def released(weights: Mapping[str, Tensor], settings: Settings) -> Released:
+    """The model of a file: bare weights, or those of a moving average and perhaps of the last update.
+
+    Sizes are those of the weights; the steps in training, the initial step size and how frequencies were initialised
+    and trained are settings, by default those of the released README.  Arguments and errors as of `ReleasedFormat`.
+    """
+    averaged = [name for name in weights if name.startswith(AVERAGE)]
+    if averaged:
+        strangers = [n for n in weights if not n.startswith((AVERAGE, ONLINE)) and n not in COUNTERS]
+        if strangers:
+            raise WeightsMismatch("not a moving average of the released AKOrN", [f"unexpected: {n}" for n in strangers])
+    average = without_wrappers(weights, AVERAGE if averaged else "")
+    online = without_wrappers(weights, ONLINE) if averaged else {}
+    for group in filter(None, (average, online)):
+        _check_names(group)
+    task, network = _task(average, settings), _network(average, settings)
+    T_train = settings.untold("training.T_train", 16, "T")
+    settings.finish()
+    params, sudoku = build(AkornParams, network, "network"), build(Sudoku, task, "task")
+    if sudoku.vocabulary != len(average["embedding.weight"]):
+        raise SettingsError(
+            f"task.box = {task['box']}: expected {len(average['out.1.bias'])} digits, those of the weights"
+        )
+    model = AKOrN.for_task(params, sudoku)
+    ours: list[dict[str, Tensor]] = []
+    for group in (average, online):
+        if group:
+            load_released(model, group)
+        ours.append({name: weight.clone() for name, weight in model.state_dict().items()} if group else {})
+    kept = "average and raw" if online else "average" if averaged else "one set, taken as the average"
+    return Released(plain(sudoku), plain(params), T_train, ours[0], ours[1], kept)
+
+
+def _check_names(weights: Mapping[str, Tensor]) -> None:
+    """Every name that a model of as many layers has, and no other."""
+    layers = {match[1] for name in weights if (match := re.match(r"layers\.(\d+)\.", name))}
+    omega = any(name.endswith(LAYER_NAMES["omega"]) for name in weights)
+    smallest = AkornParams(
+        architecture="akorn",
+        channels=4,
+        oscillator_dim=2,
+        heads=1,
+        layers=max(1, len(layers)),
+        step_size=1.0,
+        omega="global" if omega else "none",
+        omega_initial=0.0,
+        omega_learnable=True,
+    )
+    names = [released_name(name) for name in AKOrN(smallest, (1, 1), 2, 1).state_dict()]
+    problems = _name_problems(names, weights)
+    problems += [
+        f"{name}: shape {tuple(weights[name].shape)}, expected [{', '.join(axes)}]"
+        for name, axes in AXES.items()
+        if name in weights and weights[name].ndim != len(axes)
+    ]
+    if problems:
+        raise WeightsMismatch("not the weights of a released AKOrN", problems)
+
+
+def _network(weights: Mapping[str, Tensor], settings: Settings) -> dict[str, Any]:
+    """The network's block."""
+    channels = weights["embedding.weight"].shape[1]
+    head_dim = 2 * weights["layers.0.0.connectivity.mat_q"].shape[1]
+    components, omega = len(weights["layers.0.1.0.invconv.bias"]), weights.get(f"layers.0.{LAYER_NAMES['omega']}")
+    kind = "none" if omega is None else "global" if omega.ndim == 1 else "per_pair"
+    layers = len({name.split(".")[1] for name in weights if name.startswith("layers.")})
+    return {
+        "architecture": "akorn",
+        "channels": settings.told("network.channels", channels, "ch"),
+        "oscillator_dim": settings.told("network.oscillator_dim", components // max(channels, 1), "n"),
+        "heads": settings.told("network.heads", channels // max(head_dim, 1), "heads"),
+        "layers": settings.told("network.layers", layers, "L"),
+        "omega": settings.told("network.omega", kind),
+        "step_size": settings.untold("network.step_size", 1.0, "gamma"),
+        "omega_initial": settings.untold("network.omega_initial", 0.5, "init_omg"),
+        "omega_learnable": settings.untold("network.omega_learnable", True, "learn_omg"),
+        "random_cells": settings.untold("network.random_cells", "free"),
+    }
+
+
+def _task(weights: Mapping[str, Tensor], settings: Settings) -> dict[str, Any]:
+    """The task's block.
+
+    Raises:
+        WeightsMismatch: when the sizes are not those of a Sudoku, the only task of the released code.
+    """
+    vocabulary, cells = len(weights["embedding.weight"]), len(weights["layers.0.0.connectivity.mat_q"])
+    digits = len(weights["out.1.bias"])
+    if (vocabulary, cells) != (digits + 1, digits**2):
+        found = f"{vocabulary} tokens, {digits} classes, {cells} cells"
+        raise WeightsMismatch("not a model of Sudoku", [f"{found}: expected N + 1 tokens, N classes, N x N cells"])
+    rows = max(rows for rows in range(1, digits + 1) if digits % rows == 0 and rows**2 <= digits)
+    box = settings.untold("task.box", [rows, digits // rows])
+    return {"name": "sudoku", "box": box}
 
 
 def released_name(name: str) -> str:
@@ -50,8 +156,7 @@ def load_released(model: AKOrN, weights: Mapping[str, Tensor]) -> None:
     """
     own = {released_name(name): (name, parameter.shape) for name, parameter in model.state_dict().items()}
     given = {name: weight for name, weight in weights.items() if name != UNUSED}
-    problems = [f"missing: {name}" for name in own if name not in given]
-    problems += [f"unexpected: {name}" for name in given if name not in own]
+    problems = _name_problems(own, given)
     if not problems:
         given = {n: w.flatten(1) if n.endswith("weight") and w.shape[2:] == (1, 1) else w for n, w in given.items()}
         problems = [
@@ -60,8 +165,12 @@ def load_released(model: AKOrN, weights: Mapping[str, Tensor]) -> None:
             if weight.shape != own[name][1]
         ]
     if problems:
-        raise WeightsMismatch(
-            "not the weights of this AKOrN; compare channels, oscillator_dim, heads, layers, omega and the grid:\n"
-            + "\n".join(f"  - {problem}" for problem in problems)
-        )
+        what = "not the weights of this AKOrN; compare channels, oscillator_dim, heads, layers, omega and the grid"
+        raise WeightsMismatch(what, problems)
     model.load_state_dict({own[name][0]: weight for name, weight in given.items()})
+
+
+def _name_problems(expected: Collection[str], given: Collection[str]) -> list[str]:
+    """The names that are missing, and those that are unexpected."""
+    missing = [f"missing: {name}" for name in expected if name not in given]
+    return missing + [f"unexpected: {name}" for name in given if name not in expected and name != UNUSED]

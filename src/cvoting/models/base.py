@@ -21,11 +21,19 @@ class State(NamedTuple):
     latent: Float[Tensor, "puzzles candidates cells channels"]
     #: E_t, recorded with the step that made the state; None for a model without an energy.
     energy: Float[Tensor, "puzzles candidates"] | None = None
+    #: Logits to halt and to continue after the step that made the state; None for a model that does not say.
+    halting: Float[Tensor, "puzzles candidates 2"] | None = None
+    #: What the next step needs besides, or instead; nothing of it is read out.
+    hidden: tuple[Float[Tensor, "puzzles candidates ..."], ...] = ()
+
+    def detach(self) -> "State":
+        """What the next step goes on from, as a constant."""
+        return State(self.latent.detach(), hidden=tuple(part.detach() for part in self.hidden))
 
     def first(self, candidates: int) -> "State":
         """The state of the first candidates alone."""
-        energy = None if self.energy is None else self.energy[:, :candidates]
-        return State(self.latent[:, :candidates], energy)
+        energy, halting = (None if x is None else x[:, :candidates] for x in (self.energy, self.halting))
+        return State(self.latent[:, :candidates], energy, halting, tuple(x[:, :candidates] for x in self.hidden))
 
 
 class RecurrentModel(nn.Module, ABC, Generic[Condition]):
@@ -42,12 +50,19 @@ class RecurrentModel(nn.Module, ABC, Generic[Condition]):
     #: Shape of the standard normal noise that one candidate starts from, e.g. (cells, channels).
     noise_shape: tuple[int, ...]
     #: How rollouts start, recorded in checkpoints: "random" means a different state for every candidate.
-    initial_state_kind: ClassVar[str] = "random"
+    initial_state_kind: str = "random"
+    #: Whether its candidates are also scored by the stablemax of their logits.
+    stablemax: ClassVar[bool] = False
 
     @classmethod
     def for_task(cls, params: Any, task: Task) -> "RecurrentModel":
         """The model of a task, with weights yet to be drawn."""
         return cls(params, task.grid, task.vocabulary, task.classes)
+
+    @classmethod
+    def first_token(cls, task: Task) -> int:
+        """The token of class 0: class = token - first_token.  Here a model has the classes of answers and no other."""
+        return task.first_answer_token
 
     @abstractmethod
     def initialise(self, rng: torch.Generator) -> None:
@@ -95,6 +110,17 @@ class RecurrentModel(nn.Module, ABC, Generic[Condition]):
             with torch.no_grad():
                 state = _last(self.trajectory(condition, state, detach_step))
         return self.readout(_last(self.trajectory(condition, state, steps - (detach_step or 0))))
+
+    def start_at_random(self) -> None:
+        """From now on candidates start at their noise, though the model was trained from one fixed state.
+
+        A model of fixed starts takes its noise as the initial state itself from then on; others do so anyway.
+
+        Raises:
+            ParameterError: for a model of fixed starts that cannot.
+        """
+        if self.initial_state_kind != "random":
+            raise ParameterError([f"{type(self).__name__} always starts at its fixed state: expected candidates = 1"])
 
     def undecayed(self) -> list[nn.Parameter]:
         """Parameters that weight decay would spoil: all but the matrices of linear maps and embeddings.

@@ -2,7 +2,8 @@
 
 from cvoting.models.akorn import AKOrN
 from cvoting.models.base import RecurrentModel
+from cvoting.models.hrm import HRM
 from cvoting.models.itrsa import ItrSA
 from cvoting.models.transformer import Transformer
 
-MODELS: dict[str, type[RecurrentModel]] = {"akorn": AKOrN, "itrsa": ItrSA, "transformer": Transformer}
+MODELS: dict[str, type[RecurrentModel]] = {"akorn": AKOrN, "hrm": HRM, "itrsa": ItrSA, "transformer": Transformer}

@@ -10,8 +10,8 @@ from cvoting.params.core import ParameterError, key
 class AkornParams:
     """Artificial Kuramoto oscillatory neurons."""
 
-    #: Whether a state has an energy, which candidates can be selected by.
-    has_energy: ClassVar[bool] = True
+    #: Scores of its candidates beyond those of every model.
+    extra_scores: ClassVar[tuple[str, ...]] = ("energy_last", "energy_sum")
     architecture: Literal["akorn"] = key("the architecture")
     channels: int = key("C, embedding dimension (Table 3: 512)", minimum=4)
     oscillator_dim: int = key("n, consecutive channels that form one oscillator (Table 3: 4)", minimum=2)

@@ -44,6 +44,11 @@ def _runs(study: "Study") -> Iterator[str]:
         yield from unknown(f"runs.{name}.dataset", run.dataset, study.datasets)
         if run.model not in study.models or run.dataset not in study.datasets:
             continue
+        if run.imported:
+            if len(run.training_seeds) > 1:
+                seeds = f"runs.{name}.training_seeds = {list(run.training_seeds)}"
+                yield f"{seeds}: expected one, the imported file is of one training"
+            continue
         dataset = study.datasets[run.dataset]
         splits = dataset.source.splits
         missing = sorted({"train", "validation"} - set(splits.names))

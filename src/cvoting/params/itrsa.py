@@ -42,8 +42,8 @@ class FeedForwardParams:
 class ItrsaParams:
     """ItrSA++: iterated self-attention that starts from random states."""
 
-    #: Whether a state has an energy, which candidates can be selected by.
-    has_energy: ClassVar[bool] = False
+    #: Scores of its candidates beyond those of every model.
+    extra_scores: ClassVar[tuple[str, ...]] = ()
     #: Whether the state after step t ends a rollout of t steps.
     stepwise: ClassVar[bool] = True
     architecture: Literal["itrsa"] = key("the architecture")

@@ -90,16 +90,15 @@ class BankParams:
         names = {field.name for field in fields(RolloutPlan)} - {"shard"}
         return RolloutPlan(**{name: getattr(self, name) for name in names}, shard=shard)
 
-    def scores(self, energy: bool) -> tuple[str, ...]:
-        """Names of the scores that candidates get; `energy`: whether the model has one."""
+    def scores(self, extra: tuple[str, ...]) -> tuple[str, ...]:
+        """Names of the scores that candidates get; `extra`: the network's `extra_scores`."""
         residuals = ("latent_residual", "logit_residual") if self.T_eval > 1 else ()
         tempered = tuple(f"confidence_at_{t:g}" for t in self.temperatures)
-        return (*self.step_scores(energy), *residuals, *tempered)
+        return (*self.step_scores(extra), *residuals, *tempered)
 
-    def step_scores(self, energy: bool) -> tuple[str, ...]:
+    def step_scores(self, extra: tuple[str, ...]) -> tuple[str, ...]:
         """Names of the scores that candidates get at the steps of `read_at`."""
-        energies = ("energy_last", "energy_sum") if energy else ()
-        return ("confidence", "negative_entropy", "log_probability", *energies)
+        return ("confidence", "negative_entropy", "log_probability", *extra)
 
 
 def reading_problems(block: RolloutPlan | BankParams) -> list[str]:

@@ -102,8 +102,8 @@ def _offered(study: "Study", name: str, table: str) -> dict[str, Vote] | None:
     run = study.runs.get(bank.run) if bank else None
     if bank is None or run is None or run.model not in study.models:
         return None
-    energy = study.models[run.model].network.has_energy
+    extra = study.models[run.model].network.extra_scores
     known = [vote for vote in study.voting.votes if vote in VOTES]
     if table == "steps":
-        return available(known, bank.step_scores(energy), answers=False)
-    return available(known, bank.scores(energy))
+        return available(known, bank.step_scores(extra), answers=False)
+    return available(known, bank.scores(extra))

@@ -8,6 +8,8 @@ from cvoting.params.consistency import problems
 from cvoting.params.core import ParameterError, build, key, plain
 from cvoting.params.datasets import DatasetParams
 from cvoting.params.figures import FiguresParams
+from cvoting.params.hrm import HrmParams
+from cvoting.params.imported import ImportedParams
 from cvoting.params.itrsa import ItrsaParams
 from cvoting.params.paper_tables import PaperTablesParams
 from cvoting.params.rollouts import BankParams
@@ -20,18 +22,23 @@ from cvoting.params.voting import VotingParams
 class ModelParams:
     """A named model: its network and how it is trained."""
 
-    network: AkornParams | ItrsaParams | TransformerParams = key("architecture and sizes")
+    network: AkornParams | HrmParams | ItrsaParams | TransformerParams = key("architecture and sizes")
     training: TrainingParams = key("how every run of this model is trained")
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunParams:
-    """A model trained on a dataset, once per training seed."""
+    """A model trained on a dataset, once per training seed; or one whose weights are imported."""
 
     model: str = key("name of a model")
     dataset: str = key("name of a dataset with a train and a validation split")
     training_seeds: tuple[int, ...] = key("one training per seed", minimum=0)
     training: Mapping[str, object] | None = key("keys that differ from the model's training block", default=None)
+    imported: ImportedParams | None = key(
+        "a file of weights in the place of the training: the model's blocks say what it is of, the dataset's task what "
+        "it is for, and the one training seed is a name",
+        default=None,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,8 +10,8 @@ from cvoting.params.core import ParameterError, key
 class TransformerParams:
     """A Transformer whose input is mixed with a random state."""
 
-    #: Whether a state has an energy, which candidates can be selected by.
-    has_energy: ClassVar[bool] = False
+    #: Scores of its candidates beyond those of every model.
+    extra_scores: ClassVar[tuple[str, ...]] = ()
     #: Whether the state after step t ends a rollout of t steps.
     stepwise: ClassVar[bool] = True
     architecture: Literal["transformer"] = key("the architecture")

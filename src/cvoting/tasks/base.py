@@ -51,6 +51,9 @@ class Task(Protocol):
     def consistent(self, questions: UInt8[np.ndarray, "*batch cells"]) -> Bool[np.ndarray, "*batch"]:
         """Whether a question breaks no rule by itself."""
 
+    def contradiction(self, question: UInt8[np.ndarray, "cells"]) -> str | None:
+        """What makes a question impossible to answer, as far as a glance can tell; None for nothing."""
+
     def valid(self, answers: UInt8[np.ndarray, "*batch cells"]) -> Bool[np.ndarray, "*batch"]:
         """Whether an answer satisfies the task's constraints by itself."""
 

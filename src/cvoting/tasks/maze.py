@@ -62,6 +62,17 @@ class Maze:
         once = (np.sum(questions == START, axis=-1) == 1) & (np.sum(questions == GOAL, axis=-1) == 1)
         return np.asarray(once & (questions < PATH).all(axis=-1))
 
+    def contradiction(self, question: UInt8[np.ndarray, "cells"]) -> str | None:
+        """Not one S and one G, a path that is drawn already, or none that leads from S to G; or None."""
+        for token in (START, GOAL):
+            count = int(np.sum(question == token))
+            if count != 1:
+                return f"{count} times {ALPHABET[token]!r}, expected exactly one"
+        for cell in np.flatnonzero(question == PATH).tolist():
+            where = f"row {cell // self.grid[1] + 1}, column {cell % self.grid[1] + 1}"
+            return f"a path is drawn already ({ALPHABET[PATH]!r} in {where}), expected ' ' there"
+        return None if self.shortest_length(question) else "no path leads from S to G"
+
     def valid(self, answers: UInt8[np.ndarray, "*batch cells"]) -> Bool[np.ndarray, "*batch"]:
         """Whether the path of an answer is a simple one from its one S to its one G, of any length."""
         questions = np.where(answers == PATH, np.uint8(FREE), answers)

@@ -85,6 +85,25 @@ class Sudoku:
         twice = (ordered[..., 1:] == ordered[..., :-1]) & (ordered[..., 1:] != BLANK)
         return np.asarray(~twice.any(axis=(-3, -2, -1)))
 
+    def contradiction(self, question: UInt8[np.ndarray, "cells"]) -> str | None:
+        """The first digit that stands twice in a row, column or box, or else a blank that no digit fits; or None."""
+        for kind, units in zip(("row", "column", "box"), self.units, strict=True):
+            for number, unit in enumerate(units, start=1):
+                for digit in range(1, self.digits + 1):
+                    places = unit[question[unit] == digit].tolist()
+                    if len(places) > 1:
+                        character, where = self.format(question)[places[0]], " and ".join(map(self._name, places[:2]))
+                        return f"{len(places)} times the digit {character} in {kind} {number} ({where})"
+        for cell in np.flatnonzero(question == BLANK).tolist():
+            around = question[self.units[(self.units == cell).any(axis=-1)]]
+            if len(np.unique(around[around != BLANK])) == self.digits:
+                return f"no digit fits in {self._name(cell)}: its row, column and box hold all {self.digits}"
+        return None
+
+    def _name(self, cell: int) -> str:
+        """A cell in words."""
+        return f"row {cell // self.digits + 1}, column {cell % self.digits + 1}"
+
     def answers_question(
         self, answers: UInt8[np.ndarray, "*batch cells"], questions: UInt8[np.ndarray, "*batch cells"]
     ) -> Bool[np.ndarray, "*batch"]:

@@ -33,31 +33,39 @@ class Batch(NamedTuple):
         return Batch(*(t.to(device) for t in self))
 
 
-def make_batch(task: Task, questions: np.ndarray, answers: np.ndarray, noise: np.ndarray) -> Batch:
-    """A batch from tokens and noise."""
+def make_batch(task: Task, questions: np.ndarray, answers: np.ndarray, noise: np.ndarray, first_token: int) -> Batch:
+    """A batch from tokens and noise; `first_token` is the model's token of class 0."""
     return Batch(
         torch.from_numpy(questions.astype(np.int64)),
-        torch.from_numpy(answers.astype(np.int64) - task.first_answer_token),
+        torch.from_numpy(answers.astype(np.int64) - first_token),
         torch.from_numpy(task.positions_to_predict(questions)),
         torch.from_numpy(noise),
     )
 
 
 def training_batch(
-    task: Task, puzzles: Puzzles, update: int, size: int, group: str, noise_shape: tuple[int, ...], seed: int
+    task: Task,
+    puzzles: Puzzles,
+    update: int,
+    size: int,
+    group: str,
+    noise_shape: tuple[int, ...],
+    seed: int,
+    first_token: int,
 ) -> Batch:
     """The batch of an update.
 
     Every puzzle is seen once per epoch, in a new order each epoch; a batch may span two epochs.
 
     Args:
-        task: knows positions, classes and symmetries.
+        task: knows positions and symmetries.
         puzzles: the training set.
         update: index of the optimiser update, from 0.
         size: puzzles per batch.
         group: symmetry group each puzzle is transformed by, anew each time it is seen.
         noise_shape: shape of the noise of one rollout.
         seed: training seed.
+        first_token: the model's token of class 0.
     """
     places = np.arange(update * size, (update + 1) * size)
     order = {
@@ -66,16 +74,19 @@ def training_batch(
     chosen = np.array([order[p // len(puzzles)][p % len(puzzles)] for p in places])
     rng = generator("augmentation", seed, counter=update)
     questions, answers = augment(task, puzzles.questions[chosen], puzzles.answers[chosen], group, rng)
-    noise = generator("training noise", seed, counter=update)
-    return make_batch(task, questions, answers, noise.standard_normal((size, 1, *noise_shape), dtype=np.float32))
+    rng = generator("training noise", seed, counter=update)
+    noise = rng.standard_normal((size, 1, *noise_shape), dtype=np.float32)
+    return make_batch(task, questions, answers, noise, first_token)
 
 
-def validation_batches(task: Task, puzzles: Puzzles, size: int, noise_shape: tuple[int, ...], seed: int) -> list[Batch]:
+def validation_batches(
+    task: Task, puzzles: Puzzles, size: int, noise_shape: tuple[int, ...], seed: int, first_token: int
+) -> list[Batch]:
     """The validation set, each puzzle with one initial state that stays the same for the whole training."""
     batches = []
     for i, start in enumerate(range(0, len(puzzles), size)):
         part = puzzles[start : start + size]
-        noise = generator("validation noise", seed, counter=i)
-        shape = (len(part), 1, *noise_shape)
-        batches.append(make_batch(task, part.questions, part.answers, noise.standard_normal(shape, dtype=np.float32)))
+        rng = generator("validation noise", seed, counter=i)
+        noise = rng.standard_normal((len(part), 1, *noise_shape), dtype=np.float32)
+        batches.append(make_batch(task, part.questions, part.answers, noise, first_token))
     return batches

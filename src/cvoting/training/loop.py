@@ -71,12 +71,14 @@ def train(
         groups = ", ".join(task.symmetry_groups)
         raise ParameterError([f"training.augmentation = {params.augmentation!r}: expected one of {groups}"])
     state = _start(model.to(device), params, seed, resume)
-    held_out = [b.to(device) for b in validation_batches(task, validation, params.batch, model.noise_shape, seed)]
+    first = model.first_token(task)
+    held_out = validation_batches(task, validation, params.batch, model.noise_shape, seed, first)
+    held_out = [batch.to(device) for batch in held_out]
     progress = Progress(label, params.updates, done=state.update, unit="updates")
     note = ""
     while state.update < params.updates:
         batch = training_batch(
-            task, puzzles, state.update, params.batch, params.augmentation, model.noise_shape, seed
+            task, puzzles, state.update, params.batch, params.augmentation, model.noise_shape, seed, first
         ).to(device)
         state.watch(_update(state, batch, params, resume))
         if state.update % params.validate_every == 0 or state.update == params.updates:

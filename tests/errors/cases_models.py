@@ -1,0 +1,134 @@
+"""Mistakes with weights of released code, with puzzles to solve, and with models of a fixed start."""
+
+import os
+
+import torch
+from error_bench import IMPORT, ROLLOUTS, SOLVE, Bench, Case, collector
+
+from cvoting.checkpoint import load_tensors, save_tensors
+
+CASES: list[Case] = []
+case = collector(CASES)
+
+PUZZLE = "solve --checkpoint model.safetensors --threads 1 --puzzle"
+
+
+class Harmful:
+    """What runs a command when it is unpickled."""
+
+    def __reduce__(self):
+        return os.mkdir, ("executed",)
+
+
+def change_weights(bench: Bench, **changes: torch.Tensor | None) -> None:
+    """Other weights in the released file; None leaves one out."""
+    weights = torch.load(bench.path("released.pth"), weights_only=True) | changes
+    torch.save({name: weight for name, weight in weights.items() if weight is not None}, bench.path("released.pth"))
+
+
+def fix_start(bench: Bench) -> None:
+    """The checkpoint is of a model that starts at a fixed state."""
+    tensors, about = load_tensors(bench.path("model.safetensors"))
+    save_tensors(bench.path("model.safetensors"), tensors, about | {"initial_state": "fixed"})
+
+
+@case("Released weights of another model")
+def other_names(bench: Bench) -> None:
+    """A weight is missing in the file, and there are some that the released AKOrN does not have."""
+    change_weights(bench, gamma=None, **{"head.weight": torch.ones(1), "head.bias": torch.ones(1)})
+    bench.cvoting(IMPORT)
+
+
+@case("Released weights with code in them", do="Open such a file nowhere, unless you trust who made it.")
+def code_in_weights(bench: Bench) -> None:
+    """The file would run a command when it is read as programs usually read it."""
+    torch.save({"model_state_dict": {}, "args": Harmful()}, bench.path("released.pth"))
+    bench.cvoting(IMPORT)
+    assert not bench.path("executed").exists()
+    bench.text = bench.text.replace("posix.mkdir", "<system>.mkdir").replace("nt.mkdir", "<system>.mkdir")
+
+
+@case("A setting that contradicts the weights, and one that does not exist")
+def other_settings(bench: Bench) -> None:
+    """Another number of heads than the shapes of the weights show, and a misspelt key."""
+    bench.cvoting(f"{IMPORT} --set network.heads=8 --set network.omgea=none")
+
+
+@case("A configuration that contradicts the weights")
+def other_configuration(bench: Bench) -> None:
+    """The file all_config.yaml beside the weights is of another training."""
+    bench.write("all_config.yaml", "ch: 512\nn: 4\n")
+    bench.cvoting(IMPORT)
+
+
+@case("A format of released weights that does not exist")
+def unknown_format(bench: Bench) -> None:
+    """The format is misspelt."""
+    bench.cvoting(IMPORT.replace("akorn", "akron"))
+
+
+@case("A checkpoint in the place of the file it is imported from")
+def import_onto_itself(bench: Bench) -> None:
+    """The same name twice."""
+    bench.cvoting(IMPORT.replace("new.safetensors", "released.pth"))
+
+
+@case("Weights of the last update that an imported checkpoint does not have")
+def no_raw_weights(bench: Bench) -> None:
+    """The recipe asks for raw weights, and the released file held one set."""
+    bench.cvoting(IMPORT.replace("new.safetensors", "imported.safetensors"))
+    bench.change("rollouts.json", "raw", "plan", "weights")
+    bench.cvoting(ROLLOUTS.replace("model.safetensors", "imported.safetensors"))
+
+
+@case("Several candidates of a model with a fixed start")
+def fixed_start(bench: Bench) -> None:
+    """Every candidate would be the same rollout."""
+    fix_start(bench)
+    bench.cvoting(ROLLOUTS)
+
+
+@case("A puzzle of another size")
+def wrong_length(bench: Bench) -> None:
+    """A 9x9 board for a model of 4x4 boards."""
+    bench.cvoting(f"{PUZZLE} {'53..7....' * 9}")
+
+
+@case("A row that is too long")
+def wrong_row(bench: Bench) -> None:
+    """Rows are separated, and one has a character too many."""
+    bench.cvoting(f"{PUZZLE} 12../34.../..../4...")
+
+
+@case("A character that no puzzle has")
+def wrong_character(bench: Bench) -> None:
+    """A digit that 4x4 boards do not have, in a file of puzzles."""
+    bench.write("puzzles.txt", "12..34......4...\n12..34......5...\n")
+    bench.cvoting(SOLVE)
+
+
+@case("A puzzle with equal digits in a row")
+def contradictory(bench: Bench) -> None:
+    """The givens contradict each other."""
+    bench.cvoting(f"{PUZZLE} 1..1............")
+
+
+@case("A puzzle with a cell that no digit fits")
+def no_digit_fits(bench: Bench) -> None:
+    """The givens leave nothing for a cell."""
+    bench.cvoting(f"{PUZZLE} 12.....3...4....")
+
+
+@case("A file without puzzles")
+def no_puzzles(bench: Bench) -> None:
+    """Only empty lines."""
+    bench.write("puzzles.txt", "\n\n")
+    bench.cvoting(SOLVE)
+
+
+@case("No number of steps")
+def no_steps(bench: Bench) -> None:
+    """The checkpoint does not say how it was trained, and the command does not say how many steps to take."""
+    tensors, about = load_tensors(bench.path("model.safetensors"))
+    save_tensors(bench.path("model.safetensors"), tensors, {n: v for n, v in about.items() if n != "training"})
+    bench.cvoting(SOLVE)

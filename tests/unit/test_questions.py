@@ -1,0 +1,84 @@
+"""Questions that a user writes: their layouts, and what is said of those that cannot be answered."""
+
+import re
+
+import numpy as np
+import pytest
+
+from cvoting.data.questions import QuestionError, parse_question, read_questions
+from cvoting.tasks.maze import Maze
+from cvoting.tasks.sudoku import Sudoku
+
+SUDOKU = Sudoku(name="sudoku", box=(2, 2))
+MAZE = Maze(name="maze", grid=(2, 3))
+
+
+@pytest.mark.parametrize(
+    "text", ["12..34......4...", "1200340000004000", "12../34../..../4...", "12..\n34..\n....\n4...\n"]
+)
+def test_rows_of_a_board_are_joined_or_separated(text):
+    assert parse_question(SUDOKU, text, "it").tolist() == [1, 2, 0, 0, 3, 4] + [0] * 6 + [4, 0, 0, 0]
+
+
+@pytest.mark.parametrize("text", ["S  ##G", "S  /##G", "S  \r\n##G", "/S  /##G/"])
+def test_rows_of_a_maze_are_joined_or_separated(text):
+    assert parse_question(MAZE, text, "it").tolist() == [2, 1, 1, 0, 0, 3]
+
+
+def test_a_file_has_one_question_per_line(tmp_path):
+    (tmp_path / "q").write_text("S  ##G\n\nG  /##S\n")
+    questions = read_questions(MAZE, None, tmp_path / "q")
+    assert np.array_equal(questions, [[2, 1, 1, 0, 0, 3], [3, 1, 1, 0, 0, 2]])
+
+
+@pytest.mark.parametrize(
+    ("task", "text", "message"),
+    [
+        (SUDOKU, "12..", "it: 4 characters, expected 16 (4 rows of 4)"),
+        (SUDOKU, "", "it: 0 characters, expected 16"),
+        (SUDOKU, "12../34..", "it: 2 rows, expected 4 (of 4 characters each)"),
+        (SUDOKU, "12../34.../..../4...", "it: 5 characters in row 2, expected 4"),
+        (SUDOKU, "12..35......4...", "it: '5' in row 2, column 2, expected one of '.' '0' '1' '2' '3' '4'"),
+        (SUDOKU, "12..34......4..é", "it: 'é' in row 4, column 4, expected"),
+        (SUDOKU, "12..34......4..一", "it: '一' in row 4, column 4, expected"),
+        (SUDOKU, "1..1............", "it has no answer: 2 times the digit 1 in row 1 (row 1, column 1 and row 1, col"),
+        (
+            SUDOKU,
+            "1...........1...",
+            "it has no answer: 2 times the digit 1 in column 1 (row 1, column 1 and row 4, col",
+        ),
+        (SUDOKU, "1....1..........", "it has no answer: 2 times the digit 1 in box 1 (row 1, column 1 and row 2, col"),
+        (SUDOKU, "12.....3...4....", "it has no answer: no digit fits in row 1, column 4: its row, column and box"),
+        (SUDOKU, "1234341221434321", "it leaves no cell open: nothing to solve"),
+        (MAZE, "   ##G", "it has no answer: 0 times 'S', expected exactly one"),
+        (MAZE, "SS ##G", "it has no answer: 2 times 'S', expected exactly one"),
+        (MAZE, "S  ## ", "it has no answer: 0 times 'G', expected exactly one"),
+        (MAZE, "S# ##G", "it has no answer: no path leads from S to G"),
+        (MAZE, "S /##G", "it: 2 characters in row 1, expected 3"),
+        (MAZE, "So ##G", "it: 'o' in row 1, column 2, expected one of ' ' '#' 'G' 'S'"),
+    ],
+)
+def test_a_question_without_an_answer_is_refused_with_the_place(task, text, message):
+    with pytest.raises(QuestionError, match=re.escape(message)):
+        parse_question(task, text, "it")
+
+
+def test_a_drawn_path_is_a_contradiction_of_a_maze():
+    assert (
+        MAZE.contradiction(MAZE.parse("So ##G"))
+        == "a path is drawn already ('o' in row 1, column 2), expected ' ' there"
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"\n\n", "no puzzle, expected one per line"),
+        (b"\xff\xfe", "not a text file"),
+        (b"S  ##G\nS\n", "q, line 2: 1 ch"),
+    ],
+)
+def test_a_file_without_questions_is_refused(tmp_path, content, message):
+    (tmp_path / "q").write_bytes(content)
+    with pytest.raises(QuestionError, match=message):
+        read_questions(MAZE, None, tmp_path / "q")

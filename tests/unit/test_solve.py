@@ -1,0 +1,246 @@
+"""Solving one puzzle: the vote over candidates, what is said of it, and models that start at a fixed state."""
+
+import json
+import math
+import re
+import sys
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from cvoting.__main__ import main
+from cvoting.bank import BankHeader, concatenate
+from cvoting.bank_file import read_banks
+from cvoting.checkpoint import Checkpoint
+from cvoting.data.puzzles import Puzzles
+from cvoting.models.akorn import AKOrN
+from cvoting.models.base import RecurrentModel, State
+from cvoting.params.core import ParameterError, plain
+from cvoting.params.rollouts import RolloutPlan
+from cvoting.rollouts import FixedStartError, prepare_start, roll_out
+from cvoting.solve import SolveError, default_steps, describe, draw, solve
+from cvoting.tasks.base import Task
+from cvoting.tasks.maze import Maze
+from cvoting.tasks.sudoku import Sudoku
+
+TASK = Sudoku(name="sudoku", box=(2, 2))
+MAZE = Maze(name="maze", grid=(3, 3))
+TEXT, RIGHT, WRONG = "12..34......4...", "1243342121344312", "1243342121344321"
+QUESTION = TASK.parse(TEXT)
+CPU = torch.device("cpu")
+
+
+class Scripted(RecurrentModel):
+    """Candidate k answers as written, with the same logit in all cells; the start of a rollout changes nothing."""
+
+    def __init__(self, answers: list[str], logits: list[float], task: Task = TASK):
+        super().__init__()
+        self.noise_shape, self.params = (task.cells, 1), SimpleNamespace(step_problems=lambda *_: [])
+        tokens = torch.stack([torch.from_numpy(task.parse(a).astype(np.int64)) for a in answers])
+        classes = torch.nn.functional.one_hot(tokens - task.first_answer_token, task.classes)
+        self.logits = classes[None] * torch.tensor(logits)[None, :, None, None]
+
+    def initialise(self, rng: torch.Generator) -> None:
+        """Nothing to draw."""
+
+    def embed(self, questions: Tensor) -> Tensor:
+        return questions
+
+    def initial_state(self, condition: Tensor, noise: Tensor) -> State:
+        return State(noise)
+
+    def trajectory(self, condition: Tensor, state: State, steps: int) -> Any:
+        yield from (state for _ in range(steps))
+
+    def readout(self, state: State) -> Tensor:
+        return self.logits
+
+
+class Fixed(Scripted):
+    """Says that it starts at a fixed state."""
+
+    initial_state_kind = "fixed"
+
+
+class Startable(Fixed):
+    """Can start at random."""
+
+    random = False
+
+    def start_at_random(self) -> None:
+        self.random = True
+
+
+@pytest.fixture
+def akorn(tiny_akorn) -> AKOrN:
+    model = AKOrN.for_task(tiny_akorn, TASK)
+    model.initialise(torch.Generator().manual_seed(0))
+    return model
+
+
+def test_the_most_confident_candidate_is_selected_and_the_split_is_counted():
+    found = solve(Scripted([RIGHT, WRONG, WRONG], [2.0, 1.0, 1.5]), TASK, QUESTION, 3, 2, 0, CPU)
+    assert TASK.format(found.answer) == RIGHT
+    assert [TASK.format(answer) for answer in found.answers] == [RIGHT, WRONG]
+    assert found.counts.tolist() == [1, 2]
+    # One of four classes has the logit: its probability is e^x / (e^x + 3).
+    assert found.confidence == pytest.approx([math.exp(2) / (math.exp(2) + 3), math.exp(1.5) / (math.exp(1.5) + 3)])
+    assert found.satisfied.tolist() == [True, False]
+
+
+def test_of_equally_confident_candidates_the_first_is_selected():
+    found = solve(Scripted([WRONG, RIGHT, RIGHT], [1.0, 2.0, 2.0]), TASK, QUESTION, 3, 1, 0, CPU)
+    assert TASK.format(found.answer) == RIGHT
+    found = solve(Scripted([WRONG, RIGHT, WRONG], [1.0, 2.0, 2.0]), TASK, QUESTION, 3, 1, 0, CPU)
+    assert TASK.format(found.answer) == RIGHT
+    found = solve(Scripted([WRONG, RIGHT], [2.0, 2.0]), TASK, QUESTION, 2, 1, 0, CPU)
+    assert TASK.format(found.answer) == WRONG
+
+
+def test_givens_stay_as_they_are_given():
+    changed = "3" + RIGHT[1:]
+    found = solve(Scripted([changed, RIGHT], [2.0, 1.0]), TASK, QUESTION, 2, 1, 0, CPU)
+    assert [TASK.format(answer) for answer in found.answers] == [RIGHT]
+    assert found.counts.tolist() == [2]
+
+
+def test_candidates_are_those_of_a_bank(akorn, tmp_path):
+    puzzles = Puzzles(QUESTION[None], TASK.parse(RIGHT)[None], "own", "a test")
+    header = BankHeader("run", "akorn", "boards", "test", "own", "a test", 4, 0, 5)
+    plan = RolloutPlan(T_eval=4, candidates=80, chunk=80)
+    roll_out(akorn, TASK, puzzles, plan, header, tmp_path / "bank", tmp_path / "partial", CPU)
+    bank = concatenate(read_banks(tmp_path / "bank"))
+    found = solve(akorn, TASK, QUESTION, 80, 4, 5, CPU)
+    best = bank.scores["confidence"][0].argmax()
+    kept = np.where(QUESTION == 0, bank.answers[0][bank.answer_ids[0, best]], QUESTION)
+    assert np.array_equal(found.answer, kept)
+    assert found.confidence[0] == pytest.approx(bank.scores["confidence"][0, best], rel=1e-5)
+    assert found.counts.sum() == 80
+
+
+def test_a_board_is_described_with_its_split():
+    found = solve(Scripted([RIGHT, WRONG, WRONG], [2.0, 1.0, 1.5]), TASK, QUESTION, 3, 2, 0, CPU)
+    assert describe(TASK, found) == (
+        "1 2 | 4 3\n3 4 | 2 1\n----+----\n2 1 | 3 4\n4 3 | 1 2\n"
+        "confidence 0.7112; it satisfies the constraints\n"
+        "candidates: 3, distinct answers: 2\n"
+        "  candidates  confidence  constraints\n"
+        "           1      0.7112  satisfied\n"
+        "           2      0.5990  violated"
+    )
+
+
+def test_a_violated_constraint_is_named():
+    text = describe(TASK, solve(Scripted([WRONG], [2.0]), TASK, QUESTION, 1, 1, 0, CPU))
+    assert "it violates the constraints: 2 times the digit 2 in column 3 (row 2, column 3 and row 4, column 3)" in text
+
+
+def test_only_the_first_answers_are_listed():
+    answers = [f"{RIGHT[:-1]}{d}" for d in "1234"] + [f"{RIGHT[:-2]}{d}2" for d in "234"]
+    text = describe(TASK, solve(Scripted(answers, [1.0] * 7), TASK, QUESTION, 7, 1, 0, CPU))
+    assert text.count("violated\n") + text.count("satisfied\n") == 5
+    assert text.endswith("  and 2 more answers (2 candidates, 0 satisfied)")
+
+
+def test_boxes_of_any_size_are_drawn():
+    task = Sudoku(name="sudoku", box=(2, 3))
+    lines = draw(task, np.tile(np.arange(1, 7, dtype=np.uint8), 6)).splitlines()
+    assert lines[:3] == ["1 2 3 | 4 5 6", "1 2 3 | 4 5 6", "------+------"]
+    assert len(lines) == 8
+
+
+@pytest.mark.parametrize(
+    ("path", "verdict"), [("So #o  oG", "it satisfies"), ("S  #o  oG", "it violates the constraints: ")]
+)
+def test_a_maze_is_solved(path, verdict):
+    question = MAZE.parse("S  #    G")
+    found = solve(Scripted([path], [3.0], MAZE), MAZE, question, 1, 1, 0, CPU)
+    text = describe(MAZE, found)
+    assert text.startswith("\n".join(path[at : at + 3] for at in (0, 3, 6)))
+    assert verdict in text
+
+
+def test_twice_the_steps_of_the_training_are_the_default(akorn):
+    assert default_steps(akorn, {"training": {"T_train": 16}}) == 32
+    once = Scripted([RIGHT], [1.0])
+    once.params.step_problems = lambda steps: ["expected 1"] * (steps > 1)
+    assert default_steps(once, {"training": {"T_train": 1}}) == 1
+    with pytest.raises(SolveError, match="does not say with how many steps it was trained: give them with --steps"):
+        default_steps(akorn, {})
+
+
+def test_steps_that_the_model_cannot_make_are_refused():
+    model = Scripted([RIGHT], [1.0])
+    model.params.step_problems = lambda steps: [f"{steps} steps: expected 1"]
+    with pytest.raises(ParameterError, match="steps: 2 steps: expected 1"):
+        solve(model, TASK, QUESTION, 1, 2, 0, CPU)
+
+
+def test_weights_that_are_not_numbers_are_refused():
+    with pytest.raises(SolveError, match="a confidence is not a number"):
+        solve(Scripted([RIGHT], [math.nan]), TASK, QUESTION, 1, 1, 0, CPU)
+
+
+def test_several_candidates_of_a_fixed_start_are_refused(capsys):
+    with pytest.raises(FixedStartError, match=r"2 candidates of a model .* all would be equal.* --random-start-anyway"):
+        prepare_start(Fixed([RIGHT], [1.0]), "fixed", 2, False)
+    prepare_start(Fixed([RIGHT], [1.0]), "fixed", 1, False)
+    prepare_start(Scripted([RIGHT], [1.0]), "random", 2, True)
+    assert capsys.readouterr().err == ""
+
+
+def test_the_flag_lets_a_fixed_start_be_random_and_warns(capsys):
+    model = Startable([RIGHT], [1.0])
+    prepare_start(model, "fixed", 2, True)
+    assert model.random
+    assert "warning: the model was trained from one fixed initial state" in capsys.readouterr().err
+    with pytest.raises(ParameterError, match="Fixed always starts at its fixed state: expected candidates = 1"):
+        prepare_start(Fixed([RIGHT], [1.0]), "fixed", 2, True)
+
+
+@pytest.fixture
+def verb(monkeypatch, tmp_path, akorn, tiny_akorn, capsys):
+    """Runs a verb in a folder with the checkpoint `random` and its twin `fixed`; gives status, stdout and stderr."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CVOTING_DEVICE", "cpu")
+    about = {"run": "r", "model": "m", "task": plain(TASK), "network": plain(tiny_akorn), "training_seed": 0}
+    for kind in ("random", "fixed"):
+        described = about | {"training": {"T_train": 2}, "initial_state": kind}
+        Checkpoint(described, akorn.state_dict(), {}).save(kind)
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["cvoting", *arguments])
+        status = main()
+        return status, *capsys.readouterr()
+
+    return run
+
+
+def test_the_verb_solves_a_puzzle_and_a_file_of_puzzles(verb, tmp_path):
+    status, one, _ = verb("solve", "--checkpoint=random", f"--puzzle={TEXT}", "--k=4", "--threads=1")
+    assert status == 0
+    assert re.search(r"^candidates: 4, distinct answers: \d$", one, flags=re.MULTILINE)
+    (tmp_path / "puzzles").write_text(f"{TEXT}\n{TEXT[::-1]}\n")
+    status, many, _ = verb("solve", "--checkpoint=random", "--file=puzzles", "--k=4", "--threads=1")
+    assert status == 0
+    assert many.startswith(f"puzzle 1\n{one}puzzle 2\n")
+
+
+def test_the_verbs_refuse_a_fixed_start_unless_told_otherwise(verb, tmp_path):
+    question = ["--checkpoint=fixed", f"--puzzle={TEXT}", "--threads=1"]
+    Puzzles(QUESTION[None], TASK.parse(RIGHT)[None], "own", "a test").save("p.npz")
+    plan = {"T_eval": 2, "candidates": 2, "chunk": 2}
+    recipe = json.dumps({"dataset": "d", "split": "test", "inference_seed": 0, "plan": plan})
+    files = ["--checkpoint=fixed", "--puzzles=p.npz", "--out=bank", "--partial=p", "--code=0", "--threads=1"]
+    for arguments in (["solve", *question], ["rollouts", recipe, *files]):
+        status, _, shown = verb(*arguments)
+        assert status == 1
+        assert "with --random-start-anyway" in shown
+        status, _, shown = verb(*arguments, "--random-start-anyway")
+        assert status == 0
+        assert "warning: the model was trained from one fixed initial state" in shown
+    assert verb("solve", *question, "--k=1")[0] == 0

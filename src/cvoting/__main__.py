@@ -81,6 +81,7 @@ def train(args: argparse.Namespace) -> None:
     from cvoting.params.training import TrainingParams
     from cvoting.run_record import content_key, record_run
     from cvoting.training.loop import train
+    from cvoting.training.objective_registry import OBJECTIVES
 
     recipe = args.recipe
     task, model = make_task(recipe["task"]), make_model(recipe["network"], recipe["task"])
@@ -90,7 +91,8 @@ def train(args: argparse.Namespace) -> None:
     device = choose_device(args.threads)
     label = f"{recipe['run']} seed {recipe['training_seed']}"
     with record_run(args.out, recipe=recipe, code=args.code, device=str(device), threads=args.threads):
-        trained = train(model, task, puzzles, validation, params, recipe["training_seed"], resume, device, label)
+        objective = OBJECTIVES[params.objective](model, params, recipe["training_seed"])
+        trained = train(objective, task, puzzles, validation, resume, device, label)
         about = {**recipe, "initial_state": model.initial_state_kind}
         Checkpoint(about, trained.average.state_dict(), trained.model.state_dict()).save(args.out)
         with atomic_path(args.log) as temporary:

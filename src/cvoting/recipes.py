@@ -58,8 +58,9 @@ def import_run_modules(study: Study, run: str) -> tuple[str, ...]:
 
 
 def train_modules(study: Study, run: str) -> tuple[str, ...]:
-    """The modules whose import closure is the code of a training: the loop, its model, its task."""
-    return ("cvoting.training.loop", "cvoting.checkpoint", "cvoting.devices", *_model_and_task(study, run))
+    """The modules whose import closure is the code of a training: the loop, its objective, its model, its task."""
+    training = ("cvoting.training.loop", f"cvoting.training.{study.training_of(run).objective}")
+    return (*training, "cvoting.checkpoint", "cvoting.devices", *_model_and_task(study, run))
 
 
 def rollouts(study: Study, bank: str, inference_seed: int, shard: int) -> str:

@@ -23,10 +23,11 @@ from cvoting.params.rollouts import BankParams
 from cvoting.params.training import TrainingParams
 from cvoting.params.transformer import TransformerParams
 from cvoting.tasks.sudoku import Sudoku
-from cvoting.training import loop
+from cvoting.training import unrolled
 from cvoting.training.loop import train
 from cvoting.training.losses import masked_cross_entropy
-from cvoting.training.optimizers import make_optimizer
+from cvoting.training.optimizers import make_adam
+from cvoting.training.unrolled import Unrolled
 
 TASK = Sudoku(name="sudoku", box=(2, 2))
 NETWORK = {
@@ -75,8 +76,8 @@ def run(puzzles, tmp_path):
     def train_small(**changes):
         params = build(TrainingParams, TRAINING | changes)
         resume = tmp_path / json.dumps(changes).replace("/", "")
-        model, device = make_model(), torch.device("cpu")
-        return train(model, TASK, puzzles["train"], puzzles["validation"], params, 0, resume, device)
+        objective, device = Unrolled(make_model(), params, 0), torch.device("cpu")
+        return train(objective, TASK, puzzles["train"], puzzles["validation"], resume, device)
 
     return train_small
 
@@ -119,7 +120,7 @@ def test_every_architecture_tells_what_steps_it_cannot_make():
 @pytest.mark.parametrize("positions", ["all", "predict"])
 def test_the_loss_is_over_the_positions_that_the_study_names(run, monkeypatch, positions):
     seen = []
-    monkeypatch.setattr(loop, "masked_cross_entropy", lambda *a: seen.append(a[2]) or masked_cross_entropy(*a))
+    monkeypatch.setattr(unrolled, "masked_cross_entropy", lambda *a: seen.append(a[2]) or masked_cross_entropy(*a))
     run(loss_positions=positions)
     cells = seen[0].sum(-1)  # 16 cells, 6 to 9 of them given
     assert (cells == 16).all() if positions == "all" else ((cells >= 7) & (cells <= 10)).all()
@@ -127,7 +128,7 @@ def test_the_loss_is_over_the_positions_that_the_study_names(run, monkeypatch, p
 
 def decayed_names(model: torch.nn.Module, decayed: str) -> set[str]:
     """The parameters that an update with zero gradients changes: those that weight decay pulls."""
-    optimizer = make_optimizer(
+    optimizer = make_adam(
         model, build(TrainingParams, TRAINING | {"optimizer": OPTIMIZER | {"decayed": decayed}}).optimizer
     )
     before = {name: p.detach().clone() for name, p in model.named_parameters()}

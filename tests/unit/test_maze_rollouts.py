@@ -27,6 +27,7 @@ from cvoting.tasks.maze import FREE, Maze
 from cvoting.tasks.sudoku import Sudoku
 from cvoting.training.batches import make_batch
 from cvoting.training.loop import Trained, train
+from cvoting.training.unrolled import Unrolled
 
 TASK = Maze(name="maze", grid=(5, 5), positions="free")
 HEADER = BankHeader("akorn-maze", "akorn", "mazes", "test", "generated", "a generator", 4, 0, 0)
@@ -60,7 +61,8 @@ def trained(splits, tiny_akorn, tmp_path_factory) -> Trained:
         checkpoint_every=120,
     )
     model, resume = AKOrN.for_task(tiny_akorn, TASK), tmp_path_factory.mktemp("maze") / "resume"
-    return train(model, TASK, splits["train"], splits["validation"], params, 0, resume, torch.device("cpu"))
+    objective = Unrolled(model, params, 0)
+    return train(objective, TASK, splits["train"], splits["validation"], resume, torch.device("cpu"))
 
 
 @pytest.fixture(scope="module")

@@ -26,7 +26,8 @@ from cvoting.training import loop
 from cvoting.training.batches import training_batch, validation_batches
 from cvoting.training.loop import TrainingDiverged, train
 from cvoting.training.losses import masked_cross_entropy
-from cvoting.training.optimizers import learning_rate
+from cvoting.training.optimizers import warm_up
+from cvoting.training.unrolled import Unrolled
 
 TASK = Sudoku(name="sudoku", box=(2, 2))
 TRAINING = {
@@ -58,8 +59,8 @@ def run(tiny_akorn):
     def train_tiny(puzzles, resume, seed=0, **changes):
         params = build(TrainingParams, TRAINING | changes)
         model = AKOrN(tiny_akorn, TASK.grid, TASK.vocabulary, TASK.classes)
-        device = torch.device("cpu")
-        return train(model, TASK, puzzles["train"], puzzles["validation"], params, seed, resume, device)
+        objective = Unrolled(model, params, seed)
+        return train(objective, TASK, puzzles["train"], puzzles["validation"], resume, torch.device("cpu"))
 
     return train_tiny
 
@@ -188,9 +189,9 @@ def test_validation_covers_every_puzzle_once(puzzles):
 
 def test_the_learning_rate_rises_linearly_then_stays():
     params = build(TrainingParams, TRAINING).optimizer
-    params = dataclasses.replace(params, warmup_updates=4, lr=1.0)
-    assert [learning_rate(u, params) for u in range(6)] == [0.25, 0.5, 0.75, 1.0, 1.0, 1.0]
-    assert learning_rate(0, dataclasses.replace(params, warmup_updates=0)) == 1.0
+    params = dataclasses.replace(params, warmup_updates=4)
+    assert [warm_up(u, params) for u in range(6)] == [0.25, 0.5, 0.75, 1.0, 1.0, 1.0]
+    assert warm_up(0, dataclasses.replace(params, warmup_updates=0)) == 1.0
 
 
 @pytest.mark.parametrize("changed", ["train", "validation", "updates", "code", "nothing"])
@@ -199,7 +200,7 @@ def test_a_training_is_resumed_only_with_the_same_recipe_code_and_puzzles(
 ):
     resumed_from = []
 
-    def stop(model, task, puzzles, validation, params, seed, resume, device, label):
+    def stop(objective, task, puzzles, validation, resume, device, label):
         resumed_from.append(resume)
         raise TrainingDiverged("stopped by the test")
 

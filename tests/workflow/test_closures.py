@@ -27,7 +27,7 @@ PASSING_ON = (
 REGISTRIES = {
     "data": ["cvoting.data.registry"],
     "audit": ["cvoting.data.audit_registry", "cvoting.tasks.registry"],
-    "train": ["cvoting.models.registry", "cvoting.tasks.registry"],
+    "train": ["cvoting.models.registry", "cvoting.tasks.registry", "cvoting.training.objective_registry"],
     "rollouts": ["cvoting.models.registry", "cvoting.tasks.registry"],
     "voting": ["cvoting.tasks.registry"],
     "steps": ["cvoting.tasks.registry"],

@@ -60,6 +60,9 @@ def _runs(study: "Study") -> Iterator[str]:
             yield from error.problems
             continue
         network = study.models[run.model].network
+        if network.objective != training.objective:
+            has = "a block" if network.objective == "segments" else "null"
+            yield f"runs.{name}: training.segments: expected {has}, the architecture is {network.architecture}"
         steps = network.step_problems(training.T_train, training.detach_step)
         yield from (f"runs.{name}: T_train: {problem}" for problem in steps)
         yield from unknown(f"runs.{name}: augmentation", training.augmentation, dataset.task.symmetry_groups)

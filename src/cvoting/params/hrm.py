@@ -12,6 +12,8 @@ class HrmParams:
 
     #: Scores of its candidates beyond those of every model.
     extra_scores: ClassVar[tuple[str, ...]] = ("halting_logit", "confidence_stablemax")
+    #: What its training minimises.
+    objective: ClassVar[str] = "segments"
     #: Whether the state after step t ends a rollout of t steps.
     stepwise: ClassVar[bool] = True
     architecture: Literal["hrm"] = key("the architecture")

@@ -44,6 +44,8 @@ class ItrsaParams:
 
     #: Scores of its candidates beyond those of every model.
     extra_scores: ClassVar[tuple[str, ...]] = ()
+    #: What its training minimises.
+    objective: ClassVar[str] = "unrolled"
     #: Whether the state after step t ends a rollout of t steps.
     stepwise: ClassVar[bool] = True
     architecture: Literal["itrsa"] = key("the architecture")

@@ -12,6 +12,8 @@ class TransformerParams:
 
     #: Scores of its candidates beyond those of every model.
     extra_scores: ClassVar[tuple[str, ...]] = ()
+    #: What its training minimises.
+    objective: ClassVar[str] = "unrolled"
     #: Whether the state after step t ends a rollout of t steps.
     stepwise: ClassVar[bool] = True
     architecture: Literal["transformer"] = key("the architecture")

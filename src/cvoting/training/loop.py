@@ -13,14 +13,14 @@ from cvoting.data.puzzles import Puzzles
 from cvoting.errors import CvotingError
 from cvoting.models.base import RecurrentModel
 from cvoting.params.core import ParameterError
-from cvoting.params.training import TrainingParams
 from cvoting.progress import Progress
 from cvoting.seeding import generator
 from cvoting.tasks.base import Task
 from cvoting.training.batches import Batch, training_batch, validation_batches
 from cvoting.training.ema import update_average
 from cvoting.training.losses import masked_cross_entropy
-from cvoting.training.optimizers import learning_rate, make_optimizer, set_learning_rate
+from cvoting.training.objective import Objective
+from cvoting.training.optimizers import set_learning_rate, warm_up
 from cvoting.training.state import TrainingState
 
 
@@ -38,12 +38,10 @@ class Trained:
 
 
 def train(
-    model: RecurrentModel,
+    objective: Objective,
     task: Task,
     puzzles: Puzzles,
     validation: Puzzles,
-    params: TrainingParams,
-    seed: int,
     resume: Path,
     device: torch.device,
     label: str = "training",
@@ -53,12 +51,10 @@ def train(
     On one CPU thread the weights are the same, bit for bit, however often the training was interrupted.
 
     Args:
-        model: its weights are drawn here, from the seed.
+        objective: with the model, whose weights are drawn here, the parameters and the seed of the training.
         task: positions to predict, classes, symmetries.
         puzzles: the training set.
         validation: watched every `validate_every` updates with the averaged weights; changes nothing.
-        params: objective, optimiser, length.
-        seed: training seed: weights, order, symmetries, noise.
         resume: the file that holds the state between updates; it stays until the caller removes it.
         device: where to compute.
         label: names the run in progress lines.
@@ -67,10 +63,12 @@ def train(
         ParameterError: for an augmentation that the task does not know.
         TrainingDiverged: when the loss, its gradient or a weight is not finite; the last good state stays in `resume`.
     """
+    model, params, seed = objective.model, objective.params, objective.seed
     if params.augmentation not in task.symmetry_groups:
         groups = ", ".join(task.symmetry_groups)
         raise ParameterError([f"training.augmentation = {params.augmentation!r}: expected one of {groups}"])
-    state = _start(model.to(device), params, seed, resume)
+    model.to(device)
+    state = _start(objective, resume)
     first = model.first_token(task)
     held_out = validation_batches(task, validation, params.batch, model.noise_shape, seed, first)
     held_out = [batch.to(device) for batch in held_out]
@@ -80,7 +78,7 @@ def train(
         batch = training_batch(
             task, puzzles, state.update, params.batch, params.augmentation, model.noise_shape, seed, first
         ).to(device)
-        state.watch(_update(state, batch, params, resume))
+        state.watch(_update(state, batch, resume))
         if state.update % params.validate_every == 0 or state.update == params.updates:
             row = state.end_window() | evaluate(state.average, held_out, params.T_train)
             state.log.append(row)
@@ -93,34 +91,34 @@ def train(
     return Trained(model, state.average, state.log)
 
 
-def _start(model: RecurrentModel, params: TrainingParams, seed: int, resume: Path) -> TrainingState:
+def _start(objective: Objective, resume: Path) -> TrainingState:
     """The state before the first update, or the one an earlier process left."""
-    torch_seed = int(generator("weights", seed).integers(2**63))
+    model = objective.model
+    torch_seed = int(generator("weights", objective.seed).integers(2**63))
     model.initialise(torch.Generator().manual_seed(torch_seed))
     average = copy.deepcopy(model).requires_grad_(False)
-    state = TrainingState(model, average, make_optimizer(model, params.optimizer))
+    state = TrainingState(objective, average, objective.make_optimizer())
     if resume.exists():
         state.load(resume)
     return state
 
 
-def _update(state: TrainingState, batch: Batch, params: TrainingParams, resume: Path) -> dict[str, float]:
+def _update(state: TrainingState, batch: Batch, resume: Path) -> dict[str, float]:
     """One optimiser update; returns what the log says about it."""
-    model = state.model.train()
-    positions = batch.to_predict if params.loss_positions == "predict" else torch.ones_like(batch.to_predict)
-    logits = model(batch.questions, batch.noise, params.T_train, params.detach_step)[:, 0]
-    loss = masked_cross_entropy(logits, batch.targets, positions)
+    model, params = state.model.train(), state.objective.params
+    loss, watched = state.objective.minimised(batch, state.update)
     state.optimizer.zero_grad(set_to_none=True)
     loss.backward()
     norm = nn.utils.clip_grad_norm_(model.parameters(), math.inf if params.clip is None else params.clip)
     if not (torch.isfinite(loss) and torch.isfinite(norm)):
         raise _diverged(state.update + 1, f"loss {loss.item()}, gradient norm {norm.item()}", resume)
-    rate = learning_rate(state.update, params.optimizer)
-    set_learning_rate(state.optimizer, rate)
+    share = warm_up(state.update, params.optimizer)
+    set_learning_rate(state.optimizer, share)
     state.optimizer.step()
     update_average(state.average, model, state.update, params.ema)
     state.update += 1
-    return {"loss": loss.item(), "gradient_norm": norm.item(), "learning_rate": rate}
+    about = {"gradient_norm": norm.item(), "learning_rate": share * params.optimizer.lr}
+    return {"loss": loss.item(), **watched, **about}
 
 
 def _diverged(update: int, found: str, resume: Path) -> TrainingDiverged:

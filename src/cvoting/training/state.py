@@ -9,6 +9,7 @@ from torch import Tensor
 
 from cvoting.checkpoint import CheckpointError, load_tensors, mismatch, save_tensors
 from cvoting.models.base import RecurrentModel
+from cvoting.training.objective import Objective
 
 
 @dataclass
@@ -16,7 +17,7 @@ class TrainingState:
     """Everything that changes during training; randomness does not, being a function of the update.
 
     Attributes:
-        model: the weights that are optimised.
+        objective: what is minimised, with the weights that are optimised.
         average: a second model that holds their moving average.
         optimizer: with its moments.
         update: updates made.
@@ -24,12 +25,17 @@ class TrainingState:
         window: sums of what was watched since the log's last row, with the number of updates summed.
     """
 
-    model: RecurrentModel
+    objective: Objective
     average: RecurrentModel
     optimizer: torch.optim.Optimizer
     update: int = 0
     log: list[dict[str, Any]] = field(default_factory=list)
     window: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def model(self) -> RecurrentModel:
+        """The weights that are optimised."""
+        return self.objective.model
 
     def watch(self, values: dict[str, float]) -> None:
         """Add what an update reported to the current window of the log."""
@@ -52,6 +58,7 @@ class TrainingState:
         """Write the state atomically: the file is always that of a whole update."""
         tensors = {f"model/{k}": v for k, v in self.model.state_dict().items()}
         tensors |= {f"average/{k}": v for k, v in self.average.state_dict().items()}
+        tensors |= {f"objective/{k}": v for k, v in self.objective.state().items()}
         moments = self.optimizer.state_dict()["state"]
         tensors |= {f"optimizer/{i}/{k}": v for i, entry in moments.items() for k, v in entry.items()}
         save_tensors(path, tensors, {"update": self.update, "log": self.log, "window": self.window})
@@ -70,6 +77,7 @@ class TrainingState:
                 moments.setdefault(int(index), {})[key] = tensors[name]
             self.model.load_state_dict(_group(tensors, "model"))
             self.average.load_state_dict(_group(tensors, "average"))
+            self.objective.restore(_group(tensors, "objective"))
             groups = self.optimizer.state_dict()["param_groups"]
             self.optimizer.load_state_dict({"state": moments, "param_groups": groups})
             self.update, self.log, self.window = about["update"], about["log"], about["window"]

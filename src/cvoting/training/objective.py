@@ -1,0 +1,54 @@
+"""What the training loop asks of an objective."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from cvoting.models.base import RecurrentModel
+from cvoting.params.training import TrainingParams
+from cvoting.training.batches import Batch
+
+
+class Minimised(NamedTuple):
+    """What an update minimises, and what the log says of it besides."""
+
+    loss: Float[Tensor, ""]
+    watched: dict[str, float]
+
+
+class Objective(ABC):
+    """What the updates of a training minimise, and with which optimiser.
+
+    Args:
+        model: what is trained.
+        params: objective, optimiser, length.
+        seed: training seed.
+    """
+
+    def __init__(self, model: RecurrentModel, params: TrainingParams, seed: int):
+        self.model, self.params, self.seed = model, params, seed
+
+    @abstractmethod
+    def make_optimizer(self) -> torch.optim.Optimizer:
+        """The optimiser; each of its groups has the learning rate after the warm-up as `peak_lr`."""
+
+    @abstractmethod
+    def minimised(self, batch: Batch, update: int) -> Minimised:
+        """What update `update`, counted from 0, minimises on its batch."""
+
+    def state(self) -> dict[str, Tensor]:
+        """What the next update needs that is neither a weight nor a moment of the optimiser."""
+        return {}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from what `state` gave.
+
+        Raises:
+            ValueError: for the state of another objective.
+        """
+        if state:
+            raise ValueError(f"unexpected state: {', '.join(state)}")

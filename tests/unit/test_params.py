@@ -177,6 +177,16 @@ def test_a_whole_number_is_a_fine_float_but_not_the_reverse():
         build(Block, {"ratio": 1, "mode": "c"})
 
 
+def test_a_bare_off_in_yaml_is_the_choice_off():
+    @dataclass(frozen=True, kw_only=True)
+    class Block:
+        act: Literal["off", "explore"] = key("a switch")
+
+    assert build(Block, yaml.safe_load("act: off")) == build(Block, {"act": "off"}) == Block(act="off")
+    with pytest.raises(ParameterError, match=r"act = True: expected one of 'off', 'explore'"):
+        build(Block, yaml.safe_load("act: on"))
+
+
 @pytest.mark.parametrize(
     ("dotted", "value", "message"),
     [

@@ -46,8 +46,8 @@ STUDY = build(Study, yaml.safe_load((ROOT / "params/toy.yaml").read_text()))
 JOBS = [
     *(("data", dataset) for dataset in ("sudoku", "maze_hard")),
     *(("audit", dataset) for dataset in ("sudoku", "maze_hard")),
-    *(("train", run) for run in ("akorn-sudoku", "itrsa-maze_hard", "transformer-sudoku")),
-    *(("rollouts", bank) for bank in ("akorn-maze_hard", "itrsa-sudoku_hard", "transformer-sudoku_hard")),
+    *(("train", run) for run in ("akorn-sudoku", "hrm-sudoku", "itrsa-maze_hard", "transformer-sudoku")),
+    *(("rollouts", bank) for bank in ("akorn-maze_hard", "hrm-sudoku_hard", "itrsa-sudoku_hard", "transformer-sudoku_hard")),
     *(("voting", bank) for bank in ("akorn-sudoku_hard", "akorn-maze_hard")),
     *(("steps", bank) for bank in ("itrsa-sudoku_hard", "itrsa-maze_hard")),
     *(("figure", figure) for figure in STUDY.figures),

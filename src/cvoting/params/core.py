@@ -110,6 +110,8 @@ def _convert(hint: Any, value: object, where: str, bounds: Bounds, problems: lis
     if dataclasses.is_dataclass(hint):
         return _convert_class(typing.cast(type, hint), value, where, problems)
     if get_origin(hint) is Literal:
+        if value is False and "off" in get_args(hint):
+            return "off"  # what a bare `off` in YAML 1.1 means here
         if value not in get_args(hint):
             problems.append(f"{where} = {value!r}: expected one of {', '.join(map(repr, get_args(hint)))}")
         return value

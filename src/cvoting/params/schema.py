@@ -36,7 +36,7 @@ def _of(hint: Any, bounds: Bounds) -> dict[str, Any]:
         return _of_class(typing.cast(type, hint))
     origin, arguments = get_origin(hint), get_args(hint)
     if origin is Literal:
-        return {"enum": list(arguments)}
+        return {"enum": [*arguments, *([False] if "off" in arguments else [])]}  # as `build` takes a bare `off`
     if origin is tuple:
         fixed = {} if arguments[-1] is Ellipsis else {"minItems": len(arguments), "maxItems": len(arguments)}
         return {"type": "array", "items": _of(arguments[0], bounds), **fixed}

@@ -11,6 +11,8 @@ from cvoting.params.rollouts import RolloutPlan
 from cvoting.params.study import Study
 
 ITRSA, AKORN, TRANSFORMER = "itrsa-sudoku_hard", "akorn-sudoku_hard", "transformer-sudoku_hard"
+#: More than the one candidate of models with a fixed initial state.
+SEVERAL = {f"banks.hrm_fixed-{dataset}.candidates": 8 for dataset in ("sudoku_hard", "maze_hard")}
 MAZES = "itrsa-maze_hard"
 #: Every selection rule, so that figures may ask for each.
 VOTES = [
@@ -207,7 +209,7 @@ def test_ablations_that_differ_by_something_else_are_refused(toy, changes, messa
             {"voting.votes": ["log_probability", "random"]},
             "expected 'confidence' among voting.votes, ['log_probability', 'random']",
         ),
-        ({"voting.K": [2, 8]}, "expected 1 among voting.K, [2, 8]: it shows what no vote gives"),
+        ({**SEVERAL, "voting.K": [2, 8]}, "expected 1 among voting.K, [2, 8]: it shows what no vote gives"),
     ],
     ids=["votes", "K"],
 )
@@ -217,7 +219,7 @@ def test_the_table_of_ablations_needs_c_voting_and_one_candidate(toy, changes, m
 
 
 def test_a_bank_holds_at_least_one_number_of_candidates_and_some_bank_the_largest(toy) -> None:
-    changes = {"figures": {}, "tables": {}, "voting.K": [4, 8]}
+    changes = {**SEVERAL, "figures": {}, "tables": {}, "voting.K": [4, 8]}
     assert problems(toy, {**changes, f"banks.{AKORN}.candidates": 4}) == []
     [problem] = problems(toy, {**changes, f"banks.{AKORN}.candidates": 3})
     assert problem == f"banks.{AKORN}.candidates = 3: expected at least 4, the least K"
@@ -262,3 +264,19 @@ def test_all_that_is_wrong_with_a_reading_is_said_at_once() -> None:
     with pytest.raises(ParameterError) as error:
         RolloutPlan(T_eval=2, candidates=3, chunk=1, read_at=(3,), read_candidates=4, shards=2, shard=2)
     assert [problem.split(" = ")[0] for problem in error.value.problems] == ["read_at", "read_candidates", "shard"]
+
+
+@pytest.mark.parametrize(
+    ("run", "model", "message"),
+    [
+        ("hrm-sudoku", "hrm", "training.segments: expected a block, the architecture is hrm"),
+        ("itrsa-sudoku", "itrsa", "training.segments: expected null, the architecture is itrsa"),
+    ],
+)
+def test_hrm_alone_is_trained_by_segments(toy, run, model, message) -> None:
+    segments = toy["models"]["hrm"]["training"]["segments"]
+    other = {"segments": segments, "detach_step": None} if model == "itrsa" else {"segments": None}
+    optimizer = "adam_atan2" if model == "itrsa" else "adamw"
+    changes = {f"models.{model}.training.{name}": value for name, value in other.items()}
+    found = problems(toy, {**changes, f"models.{model}.training.optimizer.name": optimizer})
+    assert f"runs.{run}: {message}" in found

@@ -23,6 +23,10 @@ import torch
 from cvoting.models.base import RecurrentModel
 from cvoting.models.registry import MODELS
 from cvoting.params.core import build
+from cvoting.params.training import TrainingParams
+from cvoting.training.batches import Batch
+from cvoting.training.objective import Objective
+from cvoting.training.objective_registry import OBJECTIVES
 
 REPETITIONS = 5
 SIDE = 2048
@@ -32,7 +36,8 @@ SIDE = 2048
 class Case:
     """A model and a board, with how many puzzles are rolled out at once and trained on at once.
 
-    Training on ItrSA++ is truncated: of `steps`, those after `detach_step` have gradients.
+    Training on ItrSA++ is truncated: of `steps`, those after `detach_step` have gradients.  Steps of HRM are segments,
+    of which a training step makes two, the second without gradients for the targets of the first.
     """
 
     architecture: str
@@ -53,6 +58,8 @@ CASES = (
     Case("itrsa", 384, 9, 16, 16, 16),
     Case("itrsa", 64, 6, 8, 100, 100, 6),
     Case("itrsa", 64, 6, 8, 100, 100),
+    Case("hrm", 512, 9, 2, 16, 16),
+    Case("hrm", 64, 6, 2, 100, 100),
     Case("transformer", 512, 9, 1, 16, 16),
     Case("transformer", 64, 6, 1, 100, 100),
 )
@@ -79,16 +86,54 @@ def network(case: Case) -> dict[str, object]:
     itrsa |= {"input_mixing": {"kind": "cross_attention"}}
     itrsa |= {"feed_forward": {"kind": "swiglu", "hidden": 4 * case.channels}}
     transformer = {"blocks": 8, "hidden": 2 * case.channels}
-    return common | {"akorn": akorn, "itrsa": itrsa, "transformer": transformer}[case.architecture]
+    layers = 4 if case.channels == 512 else 2
+    hrm = {"expansion": 4, "H_cycles": 2, "L_cycles": 2, "H_layers": layers, "L_layers": layers, "prefix": True}
+    hrm |= {"positions": "rope", "initial_state": "per_token"}
+    of = {"akorn": akorn, "hrm": hrm, "itrsa": itrsa, "transformer": transformer}
+    return common | of[case.architecture]
 
 
-def make_model(case: Case) -> RecurrentModel:
-    """The model of a case, with random weights."""
+def make_model(case: Case, **changes: object) -> RecurrentModel:
+    """The model of a case, with random weights; keyword arguments change its network."""
     kind = MODELS[case.architecture]
-    params = build(kind.Params, network(case))
-    model = kind(params, (case.side, case.side), vocabulary=case.side + 1, classes=case.side)
+    params = build(kind.Params, network(case) | changes)
+    tokens = case.side + (2 if case.architecture == "hrm" else 1)
+    classes = tokens if case.architecture == "hrm" else case.side
+    model = kind(params, (case.side, case.side), vocabulary=tokens, classes=classes)
     model.initialise(torch.Generator().manual_seed(0))
     return model
+
+
+def objective(case: Case, model: RecurrentModel) -> Objective:
+    """What a training step of a case minimises."""
+    by_segments = case.architecture == "hrm"
+    segments = {"act": "off", "exploration": 0.0, "prefix_lr": 1e-4, "prefix_weight_decay": 0.0}
+    name = "adam_atan2" if by_segments else "adam"
+    training = {
+        "T_train": case.steps,
+        "detach_step": case.detach_step,
+        "segments": segments if by_segments else None,
+        "updates": 1,
+        "batch": case.batch,
+        "optimizer": {"name": name, "lr": 1e-4, "betas": [0.9, 0.95], "weight_decay": 0.0, "warmup_updates": 0},
+        "clip": None,
+        "loss_positions": "all",
+        "augmentation": "none",
+        "ema": {"decay": 0.0, "after": 0, "every": 1},
+        "validate_every": 1,
+        "checkpoint_every": 1,
+    }
+    params = build(TrainingParams, training)
+    return OBJECTIVES[params.objective](model, params, seed=0)
+
+
+def training_flops(case: Case, model: RecurrentModel) -> int:
+    """Operations of a training step for one puzzle; of HRM, one update of each module is differentiated."""
+    if case.architecture == "hrm":
+        differentiated = make_model(case, H_cycles=1, L_cycles=1).flops(1)
+    else:
+        differentiated = model.flops(case.steps - (case.detach_step or 0))
+    return model.flops(case.steps) + 2 * differentiated
 
 
 def seconds(run: Callable[[], object]) -> float:
@@ -108,7 +153,10 @@ def measure(case: Case) -> Result:
         questions = torch.randint(0, case.side + 1, (puzzles, case.side**2), generator=rng)
         return questions, torch.randn(puzzles, 1, *model.noise_shape, generator=rng)
 
-    rollouts, batch = inputs(case.rollouts), inputs(case.batch)
+    rollouts, trained = inputs(case.rollouts), objective(case, model)
+    questions, noise = inputs(case.batch)
+    everywhere = torch.ones_like(questions, dtype=torch.bool)
+    batch = Batch(questions, questions.clamp(max=case.side - 1), everywhere, noise)
 
     @torch.inference_mode()
     def roll_out() -> None:
@@ -116,20 +164,19 @@ def measure(case: Case) -> Result:
 
     def train() -> None:
         model.zero_grad(set_to_none=True)
-        model(*batch, case.steps, case.detach_step).logsumexp(-1).mean().backward()
+        trained.minimised(batch, 0).loss.backward()
 
-    differentiated = model.flops(case.steps - (case.detach_step or 0))
     work = [
         (lambda: torch.mm(left, right), 2 * SIDE**3),
         (roll_out, model.flops(case.steps) * case.rollouts),
-        (train, (model.flops(case.steps) + 2 * differentiated) * case.batch),
+        (train, training_flops(case, model) * case.batch),
     ]
     for run, _ in work:
         run()
     times = [[seconds(run) for run, _ in work] for _ in range(REPETITIONS)]
     medians = [statistics.median(column) for column in zip(*times, strict=True)]
     rates = (flops / median / 1e9 for (_, flops), median in zip(work, medians, strict=True))
-    return Result(case, *rates, medians[-1], kept_mib(lambda: model(*batch, case.steps, case.detach_step)))
+    return Result(case, *rates, medians[-1], kept_mib(lambda: trained.minimised(batch, 0).loss))
 
 
 def kept_mib(forward: Callable[[], object]) -> float:

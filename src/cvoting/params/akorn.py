@@ -4,16 +4,14 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from cvoting.params.core import ParameterError, key
+from cvoting.params.network import NetworkParams
 
 
 @dataclass(frozen=True, kw_only=True)
-class AkornParams:
+class AkornParams(NetworkParams):
     """Artificial Kuramoto oscillatory neurons."""
 
-    #: Scores of its candidates beyond those of every model.
     extra_scores: ClassVar[tuple[str, ...]] = ("energy_last", "energy_sum")
-    #: What its training minimises.
-    objective: ClassVar[str] = "unrolled"
     architecture: Literal["akorn"] = key("the architecture")
     channels: int = key("C, embedding dimension (Table 3: 512)", minimum=4)
     oscillator_dim: int = key("n, consecutive channels that form one oscillator (Table 3: 4)", minimum=2)

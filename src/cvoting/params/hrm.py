@@ -4,18 +4,15 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from cvoting.params.core import ParameterError, key
+from cvoting.params.network import NetworkParams
 
 
 @dataclass(frozen=True, kw_only=True)
-class HrmParams:
+class HrmParams(NetworkParams):
     """A slow module H and a fast module L; a recurrent step is a segment of cycles of both."""
 
-    #: Scores of its candidates beyond those of every model.
     extra_scores: ClassVar[tuple[str, ...]] = ("halting_logit", "confidence_stablemax")
-    #: What its training minimises.
     objective: ClassVar[str] = "segments"
-    #: Whether the state after step t ends a rollout of t steps.
-    stepwise: ClassVar[bool] = True
     architecture: Literal["hrm"] = key("the architecture")
     channels: int = key("C, embedding dimension (Table 2: 512)", minimum=1)
     heads: int = key("attention heads (Table 2: 8)", minimum=1)
@@ -56,6 +53,7 @@ class HrmParams:
         """Hidden channels of SwiGLU."""
         return -(-round(self.expansion * self.channels * 2 / 3) // 256) * 256
 
-    def step_problems(self, steps: int, detach_step: int | None = None) -> list[str]:
-        """Nothing: any number of segments has a meaning, and each starts from a constant anyway."""
-        return []
+    @property
+    def fixed_start(self) -> bool:
+        """Whether every rollout starts from one and the same state."""
+        return self.initial_state == "fixed"

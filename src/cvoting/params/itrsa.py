@@ -1,9 +1,10 @@
 """Parameters of ItrSA++ (Section 5, Table 1 and the ablations of the paper)."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 from cvoting.params.core import ParameterError, key
+from cvoting.params.network import NetworkParams
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,15 +40,9 @@ class FeedForwardParams:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ItrsaParams:
+class ItrsaParams(NetworkParams):
     """ItrSA++: iterated self-attention that starts from random states."""
 
-    #: Scores of its candidates beyond those of every model.
-    extra_scores: ClassVar[tuple[str, ...]] = ()
-    #: What its training minimises.
-    objective: ClassVar[str] = "unrolled"
-    #: Whether the state after step t ends a rollout of t steps.
-    stepwise: ClassVar[bool] = True
     architecture: Literal["itrsa"] = key("the architecture")
     channels: int = key("C, embedding dimension (Table 1: 384)", minimum=2)
     heads: int = key("attention heads (Table 1: 12)", minimum=1)
@@ -65,7 +60,3 @@ class ItrsaParams:
             found = f"{self.channels} / {self.heads}"
             problem = f"heads = {self.heads}: expected channels / heads to be an even number, got {found}"
             raise ParameterError([problem])
-
-    def step_problems(self, steps: int, detach_step: int | None = None) -> list[str]:
-        """Nothing: a block can be repeated any number of times, and detached anywhere."""
-        return []

@@ -1,21 +1,16 @@
 """Parameters of the Transformer baseline (released AKOrN code; Section `Transformer with C-voting` of the appendix)."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 from cvoting.params.core import ParameterError, key
+from cvoting.params.network import NetworkParams
 
 
 @dataclass(frozen=True, kw_only=True)
-class TransformerParams:
+class TransformerParams(NetworkParams):
     """A Transformer whose input is mixed with a random state."""
 
-    #: Scores of its candidates beyond those of every model.
-    extra_scores: ClassVar[tuple[str, ...]] = ()
-    #: What its training minimises.
-    objective: ClassVar[str] = "unrolled"
-    #: Whether the state after step t ends a rollout of t steps.
-    stepwise: ClassVar[bool] = True
     architecture: Literal["transformer"] = key("the architecture")
     channels: int = key("C, embedding dimension (released AKOrN code: 512)", minimum=4)
     heads: int = key("attention heads (released AKOrN code: 8)", minimum=1)

@@ -10,9 +10,12 @@ from pathlib import Path
 
 from cvoting.command_inputs import choose, make_model, make_task, positive, read_setting
 from cvoting.errors import CvotingError
+from cvoting.params.imported import RELEASED
 
 #: What the flag of this name is for.
-ANYWAY = "also draw random initial states for a model that was trained from a fixed one"
+ANYWAY = "start at random states a model that was trained from a fixed one: expect worse answers"
+#: K of a solved puzzle.
+CANDIDATES = 64
 
 
 def import_checkpoint(args: argparse.Namespace) -> None:
@@ -61,23 +64,25 @@ def solve(args: argparse.Namespace) -> None:
     checkpoint.load_into(model)
     steps = args.steps or default_steps(model, about)
     questions = read_questions(task, args.puzzle, args.file)
-    prepare_start(model, about.get("initial_state", "random"), args.k, args.random_start_anyway)
+    start = about.get("initial_state", "random")
+    candidates = args.k or (1 if start == "fixed" and not args.random_start_anyway else CANDIDATES)
+    prepare_start(model, start, candidates, args.random_start_anyway)
     device = choose_device(args.threads)
     for number, question in enumerate(questions, start=1):
         if len(questions) > 1:
-            print(f"puzzle {number}")
-        print(describe(task, solve(model, task, question, args.k, steps, args.seed, device)), flush=True)
+            print("\n" * (number > 1) + f"puzzle {number} of {len(questions)}\n")
+        print(describe(task, solve(model, task, question, candidates, steps, args.seed, device)), flush=True)
 
 
 def add_model_verbs(verb: Callable[..., argparse.ArgumentParser]) -> None:
     """Add these verbs to the command line, whose `verb` makes a parser of arguments."""
     sub = verb(import_checkpoint)
-    sub.add_argument("--format", required=True, help="the released code that wrote the file: akorn")
+    sub.add_argument("--format", required=True, help=f"the released code that wrote the file: {' or '.join(RELEASED)}")
     sub.add_argument("file", type=Path, metavar="FILE", help="weights; all_config.yaml beside them is read too")
     sub.add_argument("out", type=Path, metavar="OUT", help="the checkpoint")
     sub.add_argument(
         "--set", type=read_setting, action="append", default=[], metavar="KEY=VALUE",
-        help="what the weights do not tell, such as training.T_train=16",
+        help="what the weights do not tell, such as network.heads=8; once for each",
     )  # fmt: skip
     sub.add_argument("--run", dest="run_name", help="the run's name in tables and figures (default: FILE's)")
     sub.add_argument("--model", help="the model's name there (default: the format's)")
@@ -87,8 +92,10 @@ def add_model_verbs(verb: Callable[..., argparse.ArgumentParser]) -> None:
     given = sub.add_mutually_exclusive_group(required=True)
     given.add_argument("--puzzle", help="a question, row by row, rows joined or separated by / or line breaks")
     given.add_argument("--file", type=Path, help="one question per line")
-    sub.add_argument("--k", type=positive, default=64, help="candidates (default: 64)")
-    sub.add_argument("--steps", type=positive, help="recurrent steps (default: twice those of the training)")
+    sub.add_argument("--k", type=positive, help=f"candidates (default: {CANDIDATES}, or 1 from a fixed start)")
+    sub.add_argument(
+        "--steps", type=positive, help="recurrent steps (default: twice those of the training; of HRM those)"
+    )
     sub.add_argument("--seed", type=int, default=0, help="seed of the initial states (default: 0)")
     sub.add_argument("--threads", type=int, default=os.cpu_count() or 1, help="CPU threads (default: all)")
     sub.add_argument("--random-start-anyway", action="store_true", help=ANYWAY)

@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from cvoting.checkpoint import Checkpoint
-from cvoting.models.released import ReleasedFormat, Settings, SettingsError
+from cvoting.models.released import ReleasedFormat
 from cvoting.models.released_file import CONFIG, read_config, read_weights
+from cvoting.models.released_settings import Settings, SettingsError
 
 
 def import_checkpoint(

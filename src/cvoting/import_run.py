@@ -41,8 +41,8 @@ def import_run(recipe: Mapping[str, Any], path: Path, form: ReleasedFormat | Non
         checkpoint = Checkpoint(about, checkpoint.average, checkpoint.raw)
     else:
         flags = {f"{block}.{name}": value for block in ("network", "task") for name, value in recipe[block].items()}
-        flags = {key: value for key, value in flags.items() if key not in ("network.architecture", "task.name")}
         flags["training.T_train"] = recipe["training"]["T_train"]
+        del flags["network.architecture"]  # it has chosen the format
         checkpoint, _ = import_checkpoint(recipe["network"]["architecture"], form, path, flags, names)
     _check(checkpoint, recipe, path)
     return checkpoint

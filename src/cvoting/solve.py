@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from jaxtyping import Bool, Float, UInt8
 
-from cvoting.bank_from_answers import distinct
+from cvoting.bank_from_answers import distinct, no_answer
 from cvoting.data.puzzles import Puzzles
 from cvoting.errors import CvotingError
 from cvoting.models.base import RecurrentModel
@@ -22,6 +22,8 @@ from cvoting.tasks.sudoku import Sudoku
 CHUNK = 64
 #: Answers that a description lists.
 LISTED = 5
+#: How a cell is drawn for which a model predicted what is no answer.
+UNANSWERED = "?"
 
 
 class SolveError(CvotingError, ValueError):
@@ -34,7 +36,7 @@ class Solution:
 
     Attributes:
         question: tokens.
-        answers: tokens; cells that are not asked for are those of the question.
+        answers: tokens; cells that are not asked for are those of the question, and what is no answer is `no_answer`.
         counts: candidates that gave each answer.
         confidence: of the most confident of them: mean top-1 probability over the positions to predict.
         satisfied: whether an answer keeps the givens and satisfies the task's constraints.
@@ -99,7 +101,7 @@ def solve(
 
 
 def default_steps(model: RecurrentModel, about: Mapping[str, Any]) -> int:
-    """Twice the recurrent steps of the training, where the model can make them.
+    """The steps that the model is usually evaluated with.
 
     Args:
         model: the checkpoint's.
@@ -111,27 +113,31 @@ def default_steps(model: RecurrentModel, about: Mapping[str, Any]) -> int:
     T_train = about.get("training", {}).get("T_train")
     if not isinstance(T_train, int):
         raise SolveError("the checkpoint does not say with how many steps it was trained: give them with --steps")
-    return T_train if model.params.step_problems(2 * T_train) else 2 * T_train
+    return T_train * model.evaluation_factor
 
 
 def describe(task: Task, solution: Solution) -> str:
     """The answer of the most confident candidate as a grid, what it is worth, and how the candidates split."""
     candidates, distinct_answers = int(solution.counts.sum()), len(solution.answers)
-    verdict = "it satisfies the constraints" if solution.satisfied[0] else _complaint(task, solution)
-    lines = [draw(task, solution.answer), f"confidence {solution.confidence[0]:.4f}; {verdict}"]
+    lines = [draw(task, solution.answer), ""]
+    lines += [f"confidence {solution.confidence[0]:.4f}; {_verdict(task, solution)}"]
     lines += [f"candidates: {candidates}, distinct answers: {distinct_answers}"]
     lines += ["  candidates  confidence  constraints"]
-    for count, confidence, satisfied in list(zip(*_columns(solution), strict=True))[:LISTED]:
-        lines += [f"  {count:>10}  {confidence:>10.4f}  {'satisfied' if satisfied else 'violated'}"]
+    states = np.where((solution.answers == no_answer(task)).any(axis=1), "incomplete", "violated")
+    states = np.where(solution.satisfied, "satisfied", states)
+    rows = zip(solution.counts.tolist(), solution.confidence.tolist(), states.tolist(), strict=True)
+    lines += [f"  {count:>10}  {confidence:>10.4f}  {state}" for count, confidence, state in list(rows)[:LISTED]]
     if distinct_answers > LISTED:
-        rest = f"{solution.counts[LISTED:].sum()} candidates, {int(solution.satisfied[LISTED:].sum())} satisfied"
-        lines += [f"  and {distinct_answers - LISTED} more answers ({rest})"]
+        others = f"other answers: {distinct_answers - LISTED}, satisfied: {int(solution.satisfied[LISTED:].sum())}"
+        lines += [f"  {solution.counts[LISTED:].sum():>10}  {'':>10}  {others}"]
     return "\n".join(lines)
 
 
 def draw(task: Task, tokens: UInt8[np.ndarray, "cells"]) -> str:
-    """A board or maze, one line per row; lines between the boxes of a Sudoku."""
-    text, (rows, columns) = task.format(tokens), task.grid
+    """A board or maze, one line per row; lines between the boxes of a Sudoku, and '?' for what is no answer."""
+    missing, (rows, columns) = tokens == no_answer(task), task.grid
+    characters = task.format(np.where(missing, np.uint8(task.blank), tokens))
+    text = "".join(UNANSWERED if gap else character for gap, character in zip(missing, characters, strict=True))
     lines = [text[row * columns : (row + 1) * columns] for row in range(rows)]
     if not isinstance(task, Sudoku):
         return "\n".join(lines)
@@ -142,11 +148,16 @@ def draw(task: Task, tokens: UInt8[np.ndarray, "cells"]) -> str:
     return f"\n{rule}\n".join(bands)
 
 
-def _columns(solution: Solution) -> tuple[list[int], list[float], list[bool]]:
-    return solution.counts.tolist(), solution.confidence.tolist(), solution.satisfied.tolist()
-
-
-def _complaint(task: Task, solution: Solution) -> str:
-    """What is wrong with the first answer."""
-    problem = task.contradiction(solution.answer) if isinstance(task, Sudoku) else "not one simple path from S to G"
+def _verdict(task: Task, solution: Solution) -> str:
+    """What the selected answer is worth, and what is wrong with it."""
+    if solution.satisfied[0]:
+        return "it satisfies the constraints"
+    if missing := int((solution.answer == no_answer(task)).sum()):
+        cells = "1 cell" if missing == 1 else f"{missing} cells"
+        return f"it is incomplete: what the model predicts in {cells} ({UNANSWERED}) is not an answer"
+    problem = (
+        task.contradiction(solution.answer)
+        if isinstance(task, Sudoku)
+        else "not one simple path of free cells from S to G"
+    )
     return f"it violates the constraints: {problem}"

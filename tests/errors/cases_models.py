@@ -3,7 +3,7 @@
 import os
 
 import torch
-from error_bench import IMPORT, ROLLOUTS, SOLVE, Bench, Case, collector
+from error_bench import IMPORT, IMPORT_HRM, ROLLOUTS, SOLVE, Bench, Case, collector
 
 from cvoting.checkpoint import load_tensors, save_tensors
 
@@ -20,10 +20,10 @@ class Harmful:
         return os.mkdir, ("executed",)
 
 
-def change_weights(bench: Bench, **changes: torch.Tensor | None) -> None:
+def change_weights(bench: Bench, file: str = "released.pth", **changes: torch.Tensor | None) -> None:
     """Other weights in the released file; None leaves one out."""
-    weights = torch.load(bench.path("released.pth"), weights_only=True) | changes
-    torch.save({name: weight for name, weight in weights.items() if weight is not None}, bench.path("released.pth"))
+    weights = torch.load(bench.path(file), weights_only=True) | changes
+    torch.save({name: weight for name, weight in weights.items() if weight is not None}, bench.path(file))
 
 
 def fix_start(bench: Bench) -> None:
@@ -59,6 +59,67 @@ def other_configuration(bench: Bench) -> None:
     """The file all_config.yaml beside the weights is of another training."""
     bench.write("all_config.yaml", "ch: 512\nn: 4\n")
     bench.cvoting(IMPORT)
+
+
+@case("Released HRM weights of another model")
+def other_hrm_names(bench: Bench) -> None:
+    """A weight is missing, one is no part of the model, and the vocabulary is turned into a vector."""
+    strangers = {
+        "inner.puzzle_emb.local_weights": torch.zeros(8, 16),
+        "inner.embed_tokens.embedding_weight": torch.ones(11),
+    }
+    change_weights(bench, "hrm/released.pth", **{"inner.q_head.bias": None}, **strangers)
+    bench.cvoting(IMPORT_HRM)
+
+
+@case("Released HRM weights of other shapes", do="`transpose()` them: a linear map is stored as [outputs, inputs].")
+def other_hrm_shapes(bench: Bench) -> None:
+    """A converter has transposed two matrices."""
+    names = ("inner.lm_head.weight", "inner.L_level.layers.0.self_attn.qkv_proj.weight")
+    weights = torch.load(bench.path("hrm/released.pth"), weights_only=True)
+    change_weights(bench, "hrm/released.pth", **{name: weights[name].T.contiguous() for name in names})
+    bench.cvoting(IMPORT_HRM)
+
+
+@case("A configuration that contradicts HRM's weights")
+def other_hrm_configuration(bench: Bench) -> None:
+    """The file all_config.yaml beside the weights is of a larger model with learned positions."""
+    bench.write("hrm/all_config.yaml", "arch: {hidden_size: 512, num_heads: 8, H_layers: 4, pos_encodings: learned}\n")
+    bench.cvoting(IMPORT_HRM)
+
+
+@case("Random starts in the place of HRM's own")
+def other_hrm_start(bench: Bench) -> None:
+    """The flag would call a model that was trained from a fixed state one of random starts."""
+    bench.cvoting(f"{IMPORT_HRM} --set network.initial_state=per_token")
+
+
+@case("Released weights of a task that the vocabulary does not tell")
+def other_hrm_task(bench: Bench) -> None:
+    """The tokens are neither those of 9x9 boards nor those of mazes."""
+    tables = ("inner.embed_tokens.embedding_weight", "inner.lm_head.weight")
+    change_weights(bench, "hrm/released.pth", **{name: torch.ones(12, 16) for name in tables})
+    bench.cvoting(IMPORT_HRM)
+
+
+@case("Boards of another size than the vocabulary's")
+def other_hrm_boards(bench: Bench) -> None:
+    """The flag is of 4x4 boards, the weights are of 9x9 boards."""
+    bench.cvoting(f"{IMPORT_HRM} --set task.box=[2,2]")
+
+
+@case("A puzzle embedding that is not in the file")
+def other_hrm_identifier(bench: Bench) -> None:
+    """The file has embeddings of two sets of puzzles, counted from 0."""
+    change_weights(bench, "hrm/released.pth", **{"inner.puzzle_emb.weights": torch.zeros(2, 16)})
+    bench.cvoting(f"{IMPORT_HRM} --set puzzle_identifier=2")
+
+
+@case("A weight that stands twice in a file")
+def twice(bench: Bench) -> None:
+    """Once with what torch.compile puts before its name, and once without."""
+    change_weights(bench, "hrm/released.pth", **{"_orig_mod.model.inner.H_init": torch.zeros(16)})
+    bench.cvoting(IMPORT_HRM)
 
 
 @case("A format of released weights that does not exist")
@@ -117,6 +178,12 @@ def contradictory(bench: Bench) -> None:
 def no_digit_fits(bench: Bench) -> None:
     """The givens leave nothing for a cell."""
     bench.cvoting(f"{PUZZLE} 12.....3...4....")
+
+
+@case("A puzzle without a solution")
+def no_solution(bench: Bench) -> None:
+    """No rule is broken yet, but every way to go on breaks one."""
+    bench.cvoting(f"{PUZZLE} 1......2....3.4.")
 
 
 @case("A file without puzzles")

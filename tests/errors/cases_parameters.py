@@ -160,6 +160,14 @@ def other_target(bench: Bench) -> None:
     bench.snakemake("--dry-run results/toy/voting/other.csv")
 
 
+@case("Released weights of an architecture that has none")
+def nothing_released(bench: Bench) -> None:
+    """An imported run is of a Transformer, whose released files nothing here can read."""
+    block = {"file": "weights.pth", "sha256": "0" * 64, "format": "released"}
+    bench.change("params.yaml", block, "runs", "transformer-sudoku", "imported")
+    bench.cvoting(CHECK)
+
+
 @case("Figures of a study other than params.yaml's", slow=True)
 def figures_of_another_study(bench: Bench) -> None:
     """figures/ is the place of the study in params.yaml alone."""

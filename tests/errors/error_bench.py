@@ -22,6 +22,11 @@ import yaml
 
 from cvoting.checkpoint import Checkpoint
 from cvoting.models.akorn_released import released_name
+from cvoting.models.hrm import HRM
+from cvoting.models.hrm_released_weights import to_released
+from cvoting.params.core import build
+from cvoting.params.hrm import HrmParams
+from cvoting.tasks.sudoku import Sudoku
 
 ROOT = Path(__file__).parents[2]
 NOTHING_LOST = "everything: no file is changed, none is added."
@@ -270,10 +275,23 @@ def make_stock(folder: Path) -> None:
         record.unlink()
     weights = Checkpoint.load(bench.path("model.safetensors")).average
     torch.save({released_name(name): weight for name, weight in weights.items()}, bench.path("released.pth"))
+    bench.path("hrm").mkdir()
+    torch.save(to_released(make_hrm().state_dict()), bench.path("hrm/released.pth"))
     bench.write("puzzles.txt", "12..34......4...\n")
 
 
+def make_hrm() -> HRM:
+    """An initialised model of 9x9 boards."""
+    layers = {"H_cycles": 2, "L_cycles": 2, "H_layers": 1, "L_layers": 1}
+    network = {"architecture": "hrm", "channels": 16, "heads": 2, "expansion": 4, **layers}
+    network |= {"positions": "rope", "prefix": True, "initial_state": "fixed"}
+    model = HRM.for_task(build(HrmParams, network), Sudoku(name="sudoku", box=(3, 3)))
+    model.initialise(torch.Generator().manual_seed(0))
+    return model
+
+
 IMPORT = "import-checkpoint --format akorn released.pth new.safetensors"
+IMPORT_HRM = "import-checkpoint --format hrm hrm/released.pth new.safetensors"
 SOLVE = "solve --checkpoint model.safetensors --threads 1 --k 4 --file puzzles.txt"
 RESUMABLE = "--partial partial --code 0 --threads 1"
 DATA = "--train data/sudoku/train.npz --validation data/sudoku/validation.npz"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from cvoting.models.hrm import HRM
-from cvoting.models.hrm_released import to_released
+from cvoting.models.hrm_released_weights import to_released
 from cvoting.params.core import build
 from cvoting.params.hrm import HrmParams
 from cvoting.training import act

@@ -16,7 +16,8 @@ import torch
 from torch import Tensor
 
 from cvoting.models.hrm import HRM
-from cvoting.models.hrm_released import load_released, to_released, without_prefixes
+from cvoting.models.hrm_released_weights import load_released, to_released
+from cvoting.models.released import without_wrappers
 from cvoting.params.core import build
 from cvoting.params.hrm import HrmParams
 from cvoting.training import act
@@ -50,10 +51,10 @@ def model_of(reference: dict[str, np.ndarray], config: dict) -> HRM:
     }
     params = build(HrmParams, named | {name: config[name] for name in same})
     cells = reference["inputs" if "inputs" in reference else "batch_inputs"].shape[-1]
-    bare = without_prefixes(weights)
+    bare = without_wrappers(weights)
     vocabulary, classes = (len(bare[f"inner.{name}"]) for name in ("embed_tokens.embedding_weight", "lm_head.weight"))
     model = HRM(params, (1, cells), vocabulary, classes)
-    load_released(model, weights)
+    load_released(model, bare)
     return model
 
 

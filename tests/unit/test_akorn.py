@@ -11,9 +11,10 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from cvoting.models import kernels
 from cvoting.models.akorn import AKOrN
-from cvoting.models.akorn_released import WeightsMismatch, load_released, released_name
+from cvoting.models.akorn_released import load_released, released_name
 from cvoting.models.kuramoto import KuramotoLayer, Oscillators, Readout
 from cvoting.models.layers import GeometricAttention, linear, rotations, to_candidates, to_rows
+from cvoting.models.released import WeightsMismatch
 from cvoting.params.akorn import AkornParams
 
 GRID = (4, 4)
@@ -277,7 +278,7 @@ def test_missing_and_unexpected_released_weights_are_listed() -> None:
 
 def test_released_weights_of_another_shape_are_listed() -> None:
     weights = released_weights(make_model(grid=(2, 2)))
-    expected = "layers.0.0.connectivity.mat_q: shape (4, 4, 2, 2), expected (16, 4, 2, 2)"
+    expected = "layers.0.0.connectivity.mat_q: shape [4, 4, 2, 2], expected [16, 4, 2, 2]"
     with pytest.raises(WeightsMismatch, match=re.escape(expected)):
         load_released(make_model(), weights)
 

@@ -13,6 +13,7 @@ from cvoting.params.study import Study
 ITRSA, AKORN, TRANSFORMER = "itrsa-sudoku_hard", "akorn-sudoku_hard", "transformer-sudoku_hard"
 #: More than the one candidate of models with a fixed initial state.
 SEVERAL = {f"banks.hrm_fixed-{dataset}.candidates": 8 for dataset in ("sudoku_hard", "maze_hard")}
+SEVERAL["models.hrm_fixed.network.initial_state"] = "per_token"
 MAZES = "itrsa-maze_hard"
 #: Every selection rule, so that figures may ask for each.
 VOTES = [
@@ -264,6 +265,22 @@ def test_all_that_is_wrong_with_a_reading_is_said_at_once() -> None:
     with pytest.raises(ParameterError) as error:
         RolloutPlan(T_eval=2, candidates=3, chunk=1, read_at=(3,), read_candidates=4, shards=2, shard=2)
     assert [problem.split(" = ")[0] for problem in error.value.problems] == ["read_at", "read_candidates", "shard"]
+
+
+@pytest.mark.parametrize("name", ["itrsa", "transformer"])
+def test_released_weights_of_an_architecture_that_has_no_format_are_refused(toy, name):
+    block = {"file": "f", "sha256": "0" * 64, "format": "released"}
+    (problem,) = problems(toy, {f"runs.{name}-sudoku.imported": block})
+    assert problem == (
+        f"runs.{name}-sudoku.imported.format = 'released', and {name} is of the architecture {name}: expected "
+        "'checkpoint'; released weights can be read of akorn and hrm"
+    )
+    assert not problems(toy, {f"runs.{name}-sudoku.imported": block | {"format": "checkpoint"}})
+
+
+def test_several_candidates_of_a_fixed_start_are_refused(toy):
+    found = problems(toy, {"banks.hrm_fixed-sudoku_hard.candidates": 2})
+    assert "banks.hrm_fixed-sudoku_hard.candidates = 2: expected 1, hrm_fixed always starts at one state" in found
 
 
 @pytest.mark.parametrize(

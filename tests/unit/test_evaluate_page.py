@@ -72,10 +72,17 @@ def test_a_checkpoint_is_tested_on_the_csv_file(tmp_path: Path) -> None:
 
 
 def test_released_weights_are_imported_and_solve_a_puzzle(tmp_path: Path) -> None:
-    with np.load(ROOT / "tests/reference/data/akorn_tiny.npz") as file:
-        weights = {n.removeprefix("weight/"): torch.from_numpy(file[n]) for n in file.files if n.startswith("weight/")}
-    torch.save(weights, tmp_path / "akorn.pth")
-    assert "network.heads = 4 (the weights)" in run_section(5, tmp_path)
+    (tmp_path / "hrm").mkdir()
+    (tmp_path / "hrm/all_config.yaml").write_text("arch: {num_heads: 4}")
+    for name, path in {"akorn_tiny": "akorn.pth", "hrm_tiny": "hrm/checkpoint"}.items():
+        with np.load(ROOT / f"tests/reference/data/{name}.npz") as file:
+            found = {
+                n.removeprefix("weight/"): torch.from_numpy(file[n]) for n in file.files if n.startswith("weight/")
+            }
+        torch.save(found, tmp_path / path)
+    printed = run_section(5, tmp_path)
+    assert "network.heads = 4 (the weights)" in printed
+    assert "network.heads = 4 (all_config.yaml)" in printed
     solved = run_section(6, tmp_path)
     assert solved.startswith("5 3 ")
     assert "\ncandidates: 64, distinct answers: " in solved

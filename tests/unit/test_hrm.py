@@ -7,7 +7,8 @@ from torch.autograd.graph import saved_tensors_hooks
 from torch.utils.flop_counter import FlopCounterMode
 
 from cvoting.models.hrm import HRM
-from cvoting.models.hrm_released import WeightsMismatch, load_released, to_released
+from cvoting.models.hrm_released_weights import load_released, to_released
+from cvoting.models.released import WeightsMismatch, without_wrappers
 from cvoting.params.core import ParameterError, build
 from cvoting.params.hrm import HrmParams
 from cvoting.tasks.maze import Maze
@@ -81,6 +82,25 @@ def test_random_starts_differ_between_candidates_and_perhaps_between_tokens() ->
         assert model.initial_state_kind == "random"
 
 
+def test_a_model_of_fixed_starts_starts_at_its_noise_when_told_to() -> None:
+    model, told = make_model(), make_model(initial_state="per_token")
+    model.start_at_random()
+    assert model.noise_shape == told.noise_shape == (2, 7, 16)
+    assert model.initial_state_kind == "random"
+    condition, start = model.embed(questions()), noise(model)
+    z_H, z_L = model.initial_state(condition, start).hidden
+    assert torch.equal(z_H, start[:, :, 0])
+    assert torch.equal(z_L, start[:, :, 1])
+    assert torch.equal(model(questions(), start, 2), told(questions(), start, 2))
+
+
+@pytest.mark.parametrize("kind", ["per_row", "per_token"])
+def test_a_model_of_random_starts_stays_as_it_is(kind: str) -> None:
+    model = make_model(initial_state=kind)
+    model.start_at_random()
+    assert model.noise_shape == make_model(initial_state=kind).noise_shape
+
+
 def test_weights_of_one_kind_of_start_are_weights_of_another() -> None:
     fixed, random = make_model(), make_model(initial_state="per_token")
     random.load_state_dict(fixed.state_dict())
@@ -143,7 +163,7 @@ def test_released_weights_are_taken_over(prefix: str, changes: dict) -> None:
     theirs, ours = make_model(**changes), make_model(**changes)
     ours.initialise(torch.Generator().manual_seed(1))
     released = {prefix + name: tensor for name, tensor in to_released(theirs.state_dict()).items()}
-    load_released(ours, released)
+    load_released(ours, without_wrappers(released))
     for name, tensor in theirs.state_dict().items():
         assert torch.equal(ours.state_dict()[name], tensor), name
     assert torch.equal(released[f"{prefix}inner.embed_tokens.embedding_weight"][0], theirs.embedding[-1])
@@ -154,7 +174,7 @@ def test_released_weights_are_taken_over(prefix: str, changes: dict) -> None:
     [
         ({"inner.H_init": None}, "missing: inner.H_init"),
         ({"inner.more": torch.zeros(1)}, "unexpected: inner.more"),
-        ({"inner.lm_head.weight": torch.zeros(4, 16)}, r"inner.lm_head.weight: shape \(4, 16\), expected \(5, 16\)"),
+        ({"inner.lm_head.weight": torch.zeros(4, 16)}, r"inner.lm_head.weight: shape \[4, 16\], expected \[5, 16\]"),
     ],
 )
 def test_weights_of_another_model_are_refused(change: dict, message: str) -> None:

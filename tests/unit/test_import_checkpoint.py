@@ -14,11 +14,13 @@ from cvoting.checkpoint import Checkpoint, CheckpointError
 from cvoting.import_checkpoint import import_checkpoint
 from cvoting.models.akorn import AKOrN
 from cvoting.models.akorn_released import UNUSED, released_name
-from cvoting.models.released import SettingsError, WeightsMismatch
+from cvoting.models.released import WeightsMismatch
 from cvoting.models.released_file import ReleasedFileError
 from cvoting.models.released_registry import FORMATS
+from cvoting.models.released_settings import SettingsError
 from cvoting.params.akorn import AkornParams
 from cvoting.params.core import ParameterError, build, plain
+from cvoting.params.imported import RELEASED
 from cvoting.tasks.sudoku import Sudoku
 
 ABOUT = {"run": "r", "model": "m", "training_seed": 3}
@@ -163,11 +165,11 @@ def test_all_names_that_are_missing_or_unexpected_are_listed_at_once(tmp_path, w
 @pytest.mark.parametrize(
     ("name", "shape", "message"),
     [
-        ("embedding.weight", (5,), "embedding.weight: shape (5,), expected [vocabulary, channels]"),
-        ("layers.0.0.connectivity.W_o.weight", (16, 15, 1, 1), "W_o.weight: shape (16, 15), expected (16, 16)"),
+        ("embedding.weight", (5,), "embedding.weight: shape [5], expected [vocabulary, channels]"),
+        ("layers.0.0.connectivity.W_o.weight", (16, 15, 1, 1), "W_o.weight: shape [16, 15], expected [16, 16]"),
         ("out.1.bias", (3,), "5 tokens, 3 classes, 16 cells: expected N + 1 tokens, N classes, N x N cells"),
         ("layers.0.0.connectivity.mat_q", (16, 0, 2, 2), "network.heads"),
-        ("layers.0.0.connectivity.mat_q", (16, 3, 2, 2), "shape (16, 3, 2, 2), expected (16, 4, 2, 2)"),
+        ("layers.0.0.connectivity.mat_q", (16, 3, 2, 2), "shape [16, 3, 2, 2], expected [16, 4, 2, 2]"),
     ],
 )
 def test_a_shape_that_does_not_fit_is_named(tmp_path, weights, name, shape, message):
@@ -179,7 +181,7 @@ def test_a_shape_that_does_not_fit_is_named(tmp_path, weights, name, shape, mess
     ("flags", "message"),
     [
         ({"network.heads": 8}, "network.heads = 8 (--set): the weights are of network.heads = 2"),
-        ({"network.haeds": 2}, "network.haeds: unknown; known here: task.box, network.channels"),
+        ({"network.haeds": 2}, "network.haeds: unknown; known here: task.name, task.box, network.channels"),
         ({"training.T_train": 0}, "training.T_train = 0: expected a whole number, at least 1"),
         ({"task.box": [3, 3]}, "task.box = [3, 3]: expected 4 digits, those of the weights"),
     ],
@@ -235,7 +237,8 @@ def write_old(value: object, path: Path) -> None:
 
 @pytest.mark.parametrize("write", [write_pickle, write_new_pickle, torch.save, write_old])
 @pytest.mark.parametrize("where", ["alone", "beside weights"])
-def test_code_in_a_file_is_refused_and_not_executed(tmp_path, write, where):
+@pytest.mark.parametrize("form", FORMATS)
+def test_code_in_a_file_is_refused_and_not_executed(tmp_path, form, write, where):
     harmful = Harmful(tmp_path / "executed")
     weights = {"model_state_dict": {"gamma": torch.ones(1)}, "args": harmful}
     write(harmful if where == "alone" else weights, tmp_path / "w.pth")
@@ -243,7 +246,7 @@ def test_code_in_a_file_is_refused_and_not_executed(tmp_path, write, where):
     # Without torch's own way of saving, a tensor is rebuilt by a function, which is refused as well.
     refusals += (r"'torch[\w.]+', which could run code",) * (write is write_pickle)
     with pytest.raises(ReleasedFileError, match="|".join(refusals)):
-        import_checkpoint("akorn", FORMATS["akorn"], tmp_path / "w.pth", {}, ABOUT)
+        import_checkpoint(form, FORMATS[form], tmp_path / "w.pth", {}, ABOUT)
     assert not (tmp_path / "executed").exists()
 
 
@@ -273,6 +276,10 @@ def test_a_cut_file_and_a_missing_one_are_refused(tmp_path, weights):
     for name, message in {"w.pth": "damaged or of another kind", "absent.pth": "No such file"}.items():
         with pytest.raises(ReleasedFileError, match=message):
             import_checkpoint("akorn", FORMATS["akorn"], tmp_path / name, {}, ABOUT)
+
+
+def test_formats_are_known_without_torch():
+    assert set(RELEASED) == set(FORMATS)
 
 
 def test_sparse_weights_are_refused(tmp_path, weights):

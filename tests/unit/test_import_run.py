@@ -14,9 +14,12 @@ from cvoting.checkpoint import Checkpoint, CheckpointError
 from cvoting.import_run import import_run
 from cvoting.models.akorn import AKOrN
 from cvoting.models.akorn_released import released_name
-from cvoting.models.released import SettingsError
+from cvoting.models.hrm import HRM
+from cvoting.models.hrm_released_weights import to_released
 from cvoting.models.released_registry import FORMATS
+from cvoting.models.released_settings import SettingsError
 from cvoting.params.core import ParameterError, build
+from cvoting.params.hrm import HrmParams
 from cvoting.params.study import Study
 from cvoting.recipes import import_run as recipe_of
 
@@ -112,3 +115,24 @@ def test_what_a_study_cannot_say_of_an_imported_run_is_refused(toy, changes, mes
 def test_an_imported_run_needs_no_training_puzzles(toy):
     toy["runs"][RUN] |= {"dataset": "sudoku_hard", "imported": {"file": "f", "sha256": "0" * 64}}
     assert build(Study, toy).runs[RUN].imported is not None
+
+
+@pytest.mark.parametrize("dataset", ["sudoku", "maze_hard"])
+def test_a_released_hrm_becomes_the_checkpoint_of_a_run_on_boards_or_mazes(toy, tmp_path, dataset):
+    sizes = {"channels": 16, "heads": 2, "expansion": 1.0, "H_cycles": 2, "L_cycles": 3, "H_layers": 1, "L_layers": 2}
+    network = {"architecture": "hrm", **sizes, "positions": "rope", "prefix": True, "initial_state": "fixed"}
+    model = HRM.for_task(build(HrmParams, network), build(Study, toy).datasets[dataset].task)
+    model.initialise(torch.Generator().manual_seed(0))
+    toy["models"]["hrm_file"] = {"network": network, "training": toy["models"]["itrsa"]["training"]}
+    torch.save(to_released(model.state_dict()), tmp_path / "step_9")
+    sha256 = hashlib.sha256((tmp_path / "step_9").read_bytes()).hexdigest()
+    block = {"file": "step_9", "sha256": sha256, "format": "released"}
+    toy["runs"]["hrm-file"] = {"model": "hrm_file", "dataset": dataset, "training_seeds": [0], "imported": block}
+    told = json.loads(recipe_of(build(Study, toy), "hrm-file", 0))
+    checkpoint = import_run(told, tmp_path / "step_9", FORMATS["hrm"])
+    assert checkpoint.about["initial_state"] == "fixed"
+    for name, weight in model.state_dict().items():
+        assert torch.equal(checkpoint.average[name], weight), name
+    told["network"]["initial_state"] = "per_token"
+    with pytest.raises(SettingsError, match=r"initial_state = 'per_token' .*: the weights are of .* = 'fixed'"):
+        import_run(told, tmp_path / "step_9", FORMATS["hrm"])

@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from cvoting.__main__ import parser
+from cvoting.models.released_registry import FORMATS
 
 
 def cvoting(*arguments: str) -> subprocess.CompletedProcess:
@@ -17,6 +18,12 @@ def test_help_names_every_verb():
     text = parser().format_help()
     for verb in ("fetch", "data", "audit", "train", "rollouts", "voting", "figure", "schema", "recipe"):
         assert verb in text
+
+
+def test_help_names_every_format_of_released_weights(capsys):
+    with pytest.raises(SystemExit):
+        parser().parse_args(["import-checkpoint", "--help"])
+    assert " or ".join(FORMATS) in " ".join(capsys.readouterr().out.split())
 
 
 def test_an_unknown_name_lists_the_choices():
@@ -77,7 +84,8 @@ def recipe_with_level(level: float) -> str:
         ),
         (
             ["recipe", "fit", "x"],
-            "unknown stage 'fit': expected one of data, audit, train, import_run, rollouts, voting, steps, figure, ta",
+            "unknown stage 'fit': expected one of "
+            "data, audit, train, import_run, rollouts, voting, steps, figure, table\n",
         ),
         (["recipe", "train", "x", "0"], "unknown train 'x': expected one of akorn-sudoku, akorn-sudoku_extreme"),
         (["recipe", "rollouts", "akorn-sudoku_hard"], "rollouts []: expected inference seed, shard after the name"),

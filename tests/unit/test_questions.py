@@ -49,6 +49,7 @@ def test_a_file_has_one_question_per_line(tmp_path):
         ),
         (SUDOKU, "1....1..........", "it has no answer: 2 times the digit 1 in box 1 (row 1, column 1 and row 2, col"),
         (SUDOKU, "12.....3...4....", "it has no answer: no digit fits in row 1, column 4: its row, column and box"),
+        (SUDOKU, "1......2....3.4.", "it has no answer: no board with these givens satisfies the constraints"),
         (SUDOKU, "1234341221434321", "it leaves no cell open: nothing to solve"),
         (MAZE, "   ##G", "it has no answer: 0 times 'S', expected exactly one"),
         (MAZE, "SS ##G", "it has no answer: 2 times 'S', expected exactly one"),

@@ -170,7 +170,7 @@ def test_a_state_without_its_rows_is_that_of_another_training(run, tmp_path):
     assert {"objective/z_H", "objective/halted"} <= tensors.keys()
     del tensors["objective/halted"]
     save_tensors(tmp_path / "state", tensors, about)
-    with pytest.raises(CheckpointError, match="the state of another training .* starts anew"):
+    with pytest.raises(CheckpointError, match=r"the state of another training .* starts anew"):
         run("state")
 
 

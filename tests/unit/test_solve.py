@@ -15,14 +15,18 @@ from torch import Tensor
 from cvoting.__main__ import main
 from cvoting.bank import BankHeader, concatenate
 from cvoting.bank_file import read_banks
+from cvoting.bank_from_answers import no_answer
 from cvoting.checkpoint import Checkpoint
 from cvoting.data.puzzles import Puzzles
 from cvoting.models.akorn import AKOrN
 from cvoting.models.base import RecurrentModel, State
-from cvoting.params.core import ParameterError, plain
+from cvoting.models.hrm import HRM
+from cvoting.models.transformer import Transformer
+from cvoting.params.core import ParameterError, build, plain
+from cvoting.params.hrm import HrmParams
 from cvoting.params.rollouts import RolloutPlan
 from cvoting.rollouts import FixedStartError, prepare_start, roll_out
-from cvoting.solve import SolveError, default_steps, describe, draw, solve
+from cvoting.solve import Solution, SolveError, default_steps, describe, draw, solve
 from cvoting.tasks.base import Task
 from cvoting.tasks.maze import Maze
 from cvoting.tasks.sudoku import Sudoku
@@ -125,7 +129,7 @@ def test_candidates_are_those_of_a_bank(akorn, tmp_path):
 def test_a_board_is_described_with_its_split():
     found = solve(Scripted([RIGHT, WRONG, WRONG], [2.0, 1.0, 1.5]), TASK, QUESTION, 3, 2, 0, CPU)
     assert describe(TASK, found) == (
-        "1 2 | 4 3\n3 4 | 2 1\n----+----\n2 1 | 3 4\n4 3 | 1 2\n"
+        "1 2 | 4 3\n3 4 | 2 1\n----+----\n2 1 | 3 4\n4 3 | 1 2\n\n"
         "confidence 0.7112; it satisfies the constraints\n"
         "candidates: 3, distinct answers: 2\n"
         "  candidates  confidence  constraints\n"
@@ -143,7 +147,7 @@ def test_only_the_first_answers_are_listed():
     answers = [f"{RIGHT[:-1]}{d}" for d in "1234"] + [f"{RIGHT[:-2]}{d}2" for d in "234"]
     text = describe(TASK, solve(Scripted(answers, [1.0] * 7), TASK, QUESTION, 7, 1, 0, CPU))
     assert text.count("violated\n") + text.count("satisfied\n") == 5
-    assert text.endswith("  and 2 more answers (2 candidates, 0 satisfied)")
+    assert text.endswith("\n           2              other answers: 2, satisfied: 0")
 
 
 def test_boxes_of_any_size_are_drawn():
@@ -164,11 +168,12 @@ def test_a_maze_is_solved(path, verdict):
     assert verdict in text
 
 
-def test_twice_the_steps_of_the_training_are_the_default(akorn):
+def test_the_default_steps_are_those_of_an_evaluation(akorn):
     assert default_steps(akorn, {"training": {"T_train": 16}}) == 32
     once = Scripted([RIGHT], [1.0])
-    once.params.step_problems = lambda steps: ["expected 1"] * (steps > 1)
-    assert default_steps(once, {"training": {"T_train": 1}}) == 1
+    for factor in (HRM.evaluation_factor, Transformer.evaluation_factor):
+        once.evaluation_factor = factor
+        assert default_steps(once, {"training": {"T_train": 16}}) == 16
     with pytest.raises(SolveError, match="does not say with how many steps it was trained: give them with --steps"):
         default_steps(akorn, {})
 
@@ -227,7 +232,7 @@ def test_the_verb_solves_a_puzzle_and_a_file_of_puzzles(verb, tmp_path):
     (tmp_path / "puzzles").write_text(f"{TEXT}\n{TEXT[::-1]}\n")
     status, many, _ = verb("solve", "--checkpoint=random", "--file=puzzles", "--k=4", "--threads=1")
     assert status == 0
-    assert many.startswith(f"puzzle 1\n{one}puzzle 2\n")
+    assert many.startswith(f"puzzle 1 of 2\n\n{one}\npuzzle 2 of 2\n\n")
 
 
 def test_the_verbs_refuse_a_fixed_start_unless_told_otherwise(verb, tmp_path):
@@ -236,11 +241,38 @@ def test_the_verbs_refuse_a_fixed_start_unless_told_otherwise(verb, tmp_path):
     plan = {"T_eval": 2, "candidates": 2, "chunk": 2}
     recipe = json.dumps({"dataset": "d", "split": "test", "inference_seed": 0, "plan": plan})
     files = ["--checkpoint=fixed", "--puzzles=p.npz", "--out=bank", "--partial=p", "--code=0", "--threads=1"]
-    for arguments in (["solve", *question], ["rollouts", recipe, *files]):
+    for arguments in (["solve", *question, "--k=2"], ["rollouts", recipe, *files]):
         status, _, shown = verb(*arguments)
         assert status == 1
         assert "with --random-start-anyway" in shown
         status, _, shown = verb(*arguments, "--random-start-anyway")
         assert status == 0
         assert "warning: the model was trained from one fixed initial state" in shown
-    assert verb("solve", *question, "--k=1")[0] == 0
+    assert "candidates: 1," in verb("solve", *question)[1]
+    assert "candidates: 64," in verb("solve", *question, "--random-start-anyway")[1]
+
+
+@pytest.mark.parametrize(("task", "text"), [(TASK, TEXT), (MAZE, "S  #    G")], ids=["sudoku", "maze"])
+def test_what_is_no_answer_is_drawn_and_said(task, text):
+    network = {"channels": 16, "heads": 2, "expansion": 1, "positions": "rope", "prefix": True}
+    network |= {"H_cycles": 1, "L_cycles": 1, "H_layers": 1, "L_layers": 1, "initial_state": "per_token"}
+    model = HRM.for_task(build(HrmParams, {"architecture": "hrm"} | network), task)
+    model.initialise(torch.Generator().manual_seed(0))
+    padding = len(model.embedding) - 1
+    model.readout = lambda state: torch.nn.functional.one_hot(
+        torch.full(state.latent.shape[:3], padding), padding + 1
+    ).float()
+    question = task.parse(text)
+    shown = describe(task, solve(model, task, question, 2, 1, 0, CPU))
+    asked = int(task.positions_to_predict(question).sum())
+    assert shown.count("?") == asked + 1
+    assert f"it is incomplete: what the model predicts in {asked} cells (?) is not an answer" in shown
+    assert shown.endswith("incomplete")
+
+
+def test_one_unanswered_cell_is_counted(akorn):
+    answer = np.where(np.arange(16) == 15, no_answer(TASK), TASK.parse(RIGHT)).astype(np.uint8)
+    row = [np.array([value]) for value in (1, 0.5, False)]
+    text = describe(TASK, Solution(QUESTION, answer[None], *row))
+    assert "4 3 | 1 ?" in text
+    assert "in 1 cell (?) is not an answer" in text

@@ -20,6 +20,7 @@ PASSING_ON = (
     "cvoting.__main__",
     "cvoting.command_inputs",
     "cvoting.command_models",
+    "cvoting.params.imported",
     "cvoting.run_record",
     "cvoting.recipes",
 )
@@ -47,7 +48,10 @@ JOBS = [
     *(("data", dataset) for dataset in ("sudoku", "maze_hard")),
     *(("audit", dataset) for dataset in ("sudoku", "maze_hard")),
     *(("train", run) for run in ("akorn-sudoku", "hrm-sudoku", "itrsa-maze_hard", "transformer-sudoku")),
-    *(("rollouts", bank) for bank in ("akorn-maze_hard", "hrm-sudoku_hard", "itrsa-sudoku_hard", "transformer-sudoku_hard")),
+    *(
+        ("rollouts", bank)
+        for bank in ("akorn-maze_hard", "hrm-sudoku_hard", "itrsa-sudoku_hard", "transformer-sudoku_hard")
+    ),
     *(("voting", bank) for bank in ("akorn-sudoku_hard", "akorn-maze_hard")),
     *(("steps", bank) for bank in ("itrsa-sudoku_hard", "itrsa-maze_hard")),
     *(("figure", figure) for figure in STUDY.figures),

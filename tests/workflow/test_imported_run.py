@@ -18,7 +18,10 @@ from cvoting.checkpoint import Checkpoint
 from cvoting.codehash import import_closure
 from cvoting.models.akorn import AKOrN
 from cvoting.models.akorn_released import released_name
-from cvoting.params.core import build
+from cvoting.models.hrm import HRM
+from cvoting.models.hrm_released_weights import to_released
+from cvoting.params.core import build, plain
+from cvoting.params.hrm import HrmParams
 from cvoting.params.study import Study
 
 pytestmark = pytest.mark.slow
@@ -69,6 +72,37 @@ def test_an_imported_run_is_rolled_out_and_voted_on_without_a_training(project):
     assert (project.folder / TABLE).read_bytes() == first
 
 
+HRM_RUN, HRM_TABLE = "hrm_released-sudoku", "results/toy/voting/hrm_released-sudoku_hard.csv"
+
+
+@pytest.fixture
+def hrm_project(copy_project, tmp_path):
+    """The toy study with a run of a released HRM, and a bank of its one candidate."""
+    project = copy_project(tmp_path / "project")
+    sizes = {"channels": 16, "heads": 2, "expansion": 1.0, "H_cycles": 2, "L_cycles": 2, "H_layers": 1, "L_layers": 1}
+    network = {"architecture": "hrm", **sizes, "positions": "rope", "prefix": True, "initial_state": "fixed"}
+    model = HRM.for_task(build(HrmParams, network), TOY.datasets["sudoku"].task)
+    model.initialise(torch.Generator().manual_seed(0))
+    path = project.folder / "step_9"
+    torch.save({f"_orig_mod.model.{n}": w for n, w in to_released(model.state_dict()).items()}, path)
+    block = {"file": path.name, "sha256": hashlib.sha256(path.read_bytes()).hexdigest(), "format": "released"}
+    run = {"model": "hrm_released", "dataset": "sudoku", "training_seeds": [0], "imported": block}
+    bank = {"T_eval": 2, "candidates": 1, "inference_seeds": [0], "chunk": 8, "shards": 1}
+    project.edit_params({"network": network, "training": plain(TOY.models["itrsa"].training)}, "models", "hrm_released")
+    project.edit_params(run, "runs", HRM_RUN)
+    project.edit_params({"run": HRM_RUN, "dataset": "sudoku_hard", **bank}, "banks", "hrm_released-sudoku_hard")
+    return project
+
+
+def test_a_released_hrm_is_imported_rolled_out_and_voted_on(hrm_project):
+    hrm_project.snakemake(HRM_TABLE)
+    assert set(pd.read_csv(hrm_project.folder / HRM_TABLE)["K"]) == {1}
+    about = Checkpoint.load(hrm_project.folder / f"results/toy/checkpoints/{HRM_RUN}/seed0.safetensors").about
+    assert about["initial_state"] == "fixed"
+    assert about["imported"]["format"] == "hrm"
+    check_closure(hrm_project, HRM_RUN)
+
+
 def test_another_file_than_the_study_names_is_refused(project):
     released = project.folder / "akorn.pth"
     released.write_bytes(released.read_bytes() + b"\0")
@@ -78,19 +112,24 @@ def test_another_file_than_the_study_names_is_refused(project):
 
 
 @pytest.mark.parametrize("form", ["released", "checkpoint"])
-def test_every_module_an_import_runs_is_in_the_closure_its_rule_tracks(project, tmp_path, form):
+def test_every_module_an_import_runs_is_in_the_closure_its_rule_tracks(project, form):
     if form == "checkpoint":
         project.snakemake("results/toy/checkpoints/akorn-sudoku/seed0.safetensors")
         path = project.folder / "results/toy/checkpoints/akorn-sudoku/seed0.safetensors"
         block = {"file": str(path), "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
         project.edit_params(block, "runs", "akorn-sudoku", "imported")
+    check_closure(project, "akorn-sudoku")
+
+
+def check_closure(project, name: str) -> None:
+    """The modules that the import of a run loads are those that its rule tracks."""
     study = build(Study, yaml.safe_load((project.folder / "params.yaml").read_text()))
-    imported = study.runs["akorn-sudoku"].imported
-    words = [recipes.import_run(study, "akorn-sudoku", 0), f"--file={project.folder / imported.file}", "--code=x"]
-    command = [sys.executable, "-c", PRINT_MODULES, "import-run", *words, f"--out={tmp_path}/c"]
+    imported = study.runs[name].imported
+    words = [recipes.import_run(study, name, 0), f"--file={project.folder / imported.file}", "--code=x"]
+    command = [sys.executable, "-c", PRINT_MODULES, "import-run", *words, f"--out={project.folder}/c"]
     run = subprocess.run(command, capture_output=True, text=True, check=True)
     loaded = set(run.stdout.splitlines()[-1].split()) - {*PASSING_ON}
-    closure = import_closure(ROOT / "src", recipes.import_run_modules(study, "akorn-sudoku"))
+    closure = import_closure(ROOT / "src", recipes.import_run_modules(study, name))
     assert loaded - (import_closure(ROOT / "src", REGISTRIES) - closure) <= closure
     assert closure <= loaded
-    assert json.loads(words[0])["imported"] == {"sha256": imported.sha256, "format": form}
+    assert json.loads(words[0])["imported"] == {"sha256": imported.sha256, "format": imported.format}

@@ -9,6 +9,10 @@ from jaxtyping import UInt8
 from cvoting.data.boards import STRANGER, token_table
 from cvoting.errors import CvotingError
 from cvoting.tasks.base import Task
+from cvoting.tasks.sudoku import Sudoku
+
+#: Digits of the largest boards whose solutions are searched for; a larger one might take hours.
+SEARCHED = 9
 
 
 class QuestionError(CvotingError, ValueError):
@@ -64,8 +68,18 @@ def parse_question(task: Task, text: str, where: str) -> UInt8[np.ndarray, "cell
                 choices = " ".join(map(repr, known))
                 raise QuestionError(f"{where}: {character!r} in row {row}, column {column}, expected one of {choices}")
     question = np.array([known[character] for character in "".join(lines)], dtype=np.uint8)
-    if problem := task.contradiction(question):
+    if problem := task.contradiction(question) or _search(task, question):
         raise QuestionError(f"{where} has no answer: {problem}")
     if not task.positions_to_predict(question).any():
         raise QuestionError(f"{where} leaves no cell open: nothing to solve")
     return question
+
+
+def _search(task: Task, question: UInt8[np.ndarray, "cells"]) -> str | None:
+    """What a search finds that a glance did not: that no board satisfies the constraints."""
+    if not isinstance(task, Sudoku) or task.digits > SEARCHED:
+        return None
+    # Not at the top: numba takes long to import.
+    from cvoting.data.sudoku_generator import count_solutions
+
+    return None if count_solutions(task, question, limit=1) else "no board with these givens satisfies the constraints"

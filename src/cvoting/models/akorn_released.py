@@ -1,13 +1,14 @@
 """Weights of released AKOrN models, by name; training and rollouts do not need this module."""
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from torch import Tensor
 
 from cvoting.models.akorn import AKOrN
-from cvoting.models.released import Released, Settings, SettingsError, WeightsMismatch, without_wrappers
+from cvoting.models.released import Released, WeightsMismatch, check_weights, squarest, without_wrappers
+from cvoting.models.released_settings import SQUAREST, Settings, SettingsError
 from cvoting.params.akorn import AkornParams
 from cvoting.params.core import build, plain
 from cvoting.tasks.sudoku import Sudoku
@@ -72,7 +73,7 @@ def released(weights: Mapping[str, Tensor], settings: Settings) -> Released:
 
 
 def _check_names(weights: Mapping[str, Tensor]) -> None:
-    """Every name that a model of as many layers has, and no other."""
+    """Every name that a model of as many layers has, and no other; the sizes can be read."""
     layers = {match[1] for name in weights if (match := re.match(r"layers\.(\d+)\.", name))}
     omega = any(name.endswith(LAYER_NAMES["omega"]) for name in weights)
     smallest = AkornParams(
@@ -87,14 +88,7 @@ def _check_names(weights: Mapping[str, Tensor]) -> None:
         omega_learnable=True,
     )
     names = [released_name(name) for name in AKOrN(smallest, (1, 1), 2, 1).state_dict()]
-    problems = _name_problems(names, weights)
-    problems += [
-        f"{name}: shape {tuple(weights[name].shape)}, expected [{', '.join(axes)}]"
-        for name, axes in AXES.items()
-        if name in weights and weights[name].ndim != len(axes)
-    ]
-    if problems:
-        raise WeightsMismatch("not the weights of a released AKOrN", problems)
+    check_weights("not the weights of a released AKOrN", {name: AXES.get(name, ()) for name in names}, _used(weights))
 
 
 def _network(weights: Mapping[str, Tensor], settings: Settings) -> dict[str, Any]:
@@ -129,9 +123,8 @@ def _task(weights: Mapping[str, Tensor], settings: Settings) -> dict[str, Any]:
     if (vocabulary, cells) != (digits + 1, digits**2):
         found = f"{vocabulary} tokens, {digits} classes, {cells} cells"
         raise WeightsMismatch("not a model of Sudoku", [f"{found}: expected N + 1 tokens, N classes, N x N cells"])
-    rows = max(rows for rows in range(1, digits + 1) if digits % rows == 0 and rows**2 <= digits)
-    box = settings.untold("task.box", [rows, digits // rows])
-    return {"name": "sudoku", "box": box}
+    name = settings.told("task.name", "sudoku")
+    return {"name": name, "box": settings.untold("task.box", squarest(digits), why=SQUAREST)}
 
 
 def released_name(name: str) -> str:
@@ -152,25 +145,17 @@ def load_released(model: AKOrN, weights: Mapping[str, Tensor]) -> None:
         weights: by released name, without a prefix; `x0` is ignored.
 
     Raises:
-        WeightsMismatch: with the names that are missing or unexpected, or the shapes that differ.
+        WeightsMismatch: as of `check_weights`.
     """
     own = {released_name(name): (name, parameter.shape) for name, parameter in model.state_dict().items()}
-    given = {name: weight for name, weight in weights.items() if name != UNUSED}
-    problems = _name_problems(own, given)
-    if not problems:
-        given = {n: w.flatten(1) if n.endswith("weight") and w.shape[2:] == (1, 1) else w for n, w in given.items()}
-        problems = [
-            f"{name}: shape {tuple(weight.shape)}, expected {tuple(own[name][1])}"
-            for name, weight in given.items()
-            if weight.shape != own[name][1]
-        ]
-    if problems:
-        what = "not the weights of this AKOrN; compare channels, oscillator_dim, heads, layers, omega and the grid"
-        raise WeightsMismatch(what, problems)
+    given = {
+        name: weight.flatten(1) if name.endswith("weight") and weight.shape[2:] == (1, 1) else weight
+        for name, weight in _used(weights).items()
+    }
+    what = "not the weights of this AKOrN; compare channels, oscillator_dim, heads, layers, omega and the grid"
+    check_weights(what, {name: shape for name, (_, shape) in own.items()}, given)
     model.load_state_dict({own[name][0]: weight for name, weight in given.items()})
 
 
-def _name_problems(expected: Collection[str], given: Collection[str]) -> list[str]:
-    """The names that are missing, and those that are unexpected."""
-    missing = [f"missing: {name}" for name in expected if name not in given]
-    return missing + [f"unexpected: {name}" for name in given if name not in expected and name != UNUSED]
+def _used(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    return {name: weight for name, weight in weights.items() if name != UNUSED}

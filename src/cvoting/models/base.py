@@ -51,6 +51,8 @@ class RecurrentModel(nn.Module, ABC, Generic[Condition]):
     noise_shape: tuple[int, ...]
     #: How rollouts start, recorded in checkpoints: "random" means a different state for every candidate.
     initial_state_kind: str = "random"
+    #: T_eval / T_train where nobody says otherwise.
+    evaluation_factor: ClassVar[int] = 2
     #: Whether its candidates are also scored by the stablemax of their logits.
     stablemax: ClassVar[bool] = False
 

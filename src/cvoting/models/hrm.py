@@ -51,16 +51,14 @@ class HRM(RecurrentModel[Embedded]):
 
     Params = HrmParams
     stablemax = True
+    evaluation_factor = 1
 
     def __init__(self, params: HrmParams, grid: tuple[int, int], vocabulary: int, classes: int):
         super().__init__()
         self.params, channels = params, params.channels
-        self.initial_state_kind = "fixed" if params.initial_state == "fixed" else "random"
         cells, self.skipped = grid[0] * grid[1], int(params.prefix)
         self.tokens = cells + self.skipped
-        self.noise_shape = {"fixed": (0,), "per_row": (2, 1, channels), "per_token": (2, self.tokens, channels)}[
-            params.initial_state
-        ]
+        self._start_at(params.initial_state)
         self.embedding = nn.Parameter(torch.empty(vocabulary, channels))
         self.prefix = nn.Parameter(torch.empty(channels)) if params.prefix else None
         learned = params.positions == "learned"
@@ -104,6 +102,18 @@ class HRM(RecurrentModel[Embedded]):
         nn.init.zeros_(self.halting.weight)
         nn.init.constant_(self.halting.bias, HALTING_BIAS)
 
+    def start_at_random(self) -> None:
+        """A model of fixed starts has N(0, 1) at every token of both modules from now on; its vectors are not read."""
+        if self.start == "fixed":
+            self._start_at("per_token")
+
+    def _start_at(self, start: str) -> None:
+        """Start as `HrmParams.initial_state` says."""
+        channels = self.params.channels
+        shapes = {"fixed": (0,), "per_row": (2, 1, channels), "per_token": (2, self.tokens, channels)}
+        self.start, self.noise_shape = start, shapes[start]
+        self.initial_state_kind = "fixed" if start == "fixed" else "random"
+
     def embed(self, questions: Int[Tensor, "puzzles cells"]) -> Embedded:
         """x; with learned positions sqrt(C) ([prefix, Embedding(question)] + positions) / sqrt(2)."""
         x = nn.functional.embedding(questions.long(), self.embedding)
@@ -119,7 +129,7 @@ class HRM(RecurrentModel[Embedded]):
 
     def initial_state(self, condition: Embedded, noise: Float[Tensor, "puzzles candidates ..."]) -> State:
         """The fixed vectors, or the noise: of H, then of L."""
-        if self.params.initial_state == "fixed":
+        if self.start == "fixed":
             noise = torch.stack([self.start_H, self.start_L]).unsqueeze(1).expand(*noise.shape[:2], -1, -1, -1)
         return self.state(*noise.expand(-1, -1, -1, self.tokens, -1).unbind(2))
 

@@ -74,6 +74,7 @@ class Transformer(RecurrentModel[Float[Tensor, "puzzles 1 cells channels"]]):
     """
 
     Params = TransformerParams
+    evaluation_factor = 1
 
     def __init__(self, params: TransformerParams, grid: tuple[int, int], vocabulary: int, classes: int):
         super().__init__()

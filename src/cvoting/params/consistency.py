@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from cvoting.params.core import ParameterError
 from cvoting.params.datasets import checksum_conflicts
+from cvoting.params.imported import RELEASED
 from cvoting.params.names import unknown
 from cvoting.params.shown import figure_problems, table_problems, vote_problems
 
@@ -48,6 +49,12 @@ def _runs(study: "Study") -> Iterator[str]:
             if len(run.training_seeds) > 1:
                 seeds = f"runs.{name}.training_seeds = {list(run.training_seeds)}"
                 yield f"{seeds}: expected one, the imported file is of one training"
+            architecture = study.models[run.model].network.architecture
+            if run.imported.format == "released" and architecture not in RELEASED:
+                found = (
+                    f"runs.{name}.imported.format = 'released', and {run.model} is of the architecture {architecture}"
+                )
+                yield f"{found}: expected 'checkpoint'; released weights can be read of {' and '.join(RELEASED)}"
             continue
         dataset = study.datasets[run.dataset]
         splits = dataset.source.splits
@@ -90,6 +97,8 @@ def _banks(study: "Study") -> Iterator[str]:
         if run and run.model in study.models:
             network = study.models[run.model].network
             yield from (f"banks.{name}.T_eval: {problem}" for problem in network.step_problems(bank.T_eval))
+            if bank.candidates > 1 and getattr(network, "initial_state", "") == "fixed":
+                yield f"banks.{name}.candidates = {bank.candidates}: expected 1, {run.model} always starts at one state"
             if bank.read_at and not network.stepwise:
                 yield f"banks.{name}.read_at = {list(bank.read_at)}: expected [], {run.model} cannot be cut into steps"
         if run and run.dataset in study.datasets and study.datasets[run.dataset].task != dataset.task:

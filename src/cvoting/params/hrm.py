@@ -7,6 +7,11 @@ from cvoting.params.core import ParameterError, key
 from cvoting.params.network import NetworkParams
 
 
+def hidden_channels(channels: int, expansion: float) -> int:
+    """Hidden channels of SwiGLU: 2/3 x expansion x C, rounded up to a multiple of 256 (released code)."""
+    return -(-round(expansion * channels * 2 / 3) // 256) * 256
+
+
 @dataclass(frozen=True, kw_only=True)
 class HrmParams(NetworkParams):
     """A slow module H and a fast module L; a recurrent step is a segment of cycles of both."""
@@ -51,7 +56,7 @@ class HrmParams(NetworkParams):
     @property
     def hidden(self) -> int:
         """Hidden channels of SwiGLU."""
-        return -(-round(self.expansion * self.channels * 2 / 3) // 256) * 256
+        return hidden_channels(self.channels, self.expansion)
 
     @property
     def fixed_start(self) -> bool:

@@ -6,6 +6,9 @@ from typing import Literal
 
 from cvoting.params.core import ParameterError, key
 
+#: Architectures whose released weights can be read: the keys of `models.released_registry.FORMATS`, without torch.
+RELEASED = ("akorn", "hrm")
+
 
 @dataclass(frozen=True, kw_only=True)
 class ImportedParams:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from cvoting.command_inputs import choose, make_model, make_task, read_puzzles, read_recipe
-from cvoting.command_models import ANYWAY, add_model_verbs
+from cvoting.command_models import add_model_verbs
 from cvoting.errors import CvotingError, message
 
 
@@ -115,7 +115,7 @@ def rollouts(args: argparse.Namespace) -> None:
     task, model = make_task(about["task"]), make_model(about["network"], about["task"])
     plan = build(RolloutPlan, recipe["plan"], "plan")
     checkpoint.load_into(model, plan.weights)
-    prepare_start(model, about.get("initial_state", "random"), plan.candidates, args.random_start_anyway)
+    prepare_start(model, about.get("initial_state", "random"), plan.candidates, plan.random_start_anyway)
     puzzles = read_puzzles(args.puzzles, task)
     header = BankHeader(
         run=about["run"],
@@ -130,8 +130,7 @@ def rollouts(args: argparse.Namespace) -> None:
         shards=plan.shards,
         shard=plan.shard,
     )
-    start = ["random start anyway"] * args.random_start_anyway
-    partial = args.partial / content_key(json.dumps(recipe), args.code, args.checkpoint, args.puzzles, *start)
+    partial = args.partial / content_key(json.dumps(recipe), args.code, args.checkpoint, args.puzzles)
     device = choose_device(args.threads)
     with record_run(args.out, recipe=recipe, code=args.code, device=str(device), threads=args.threads):
         roll_out(model, task, puzzles, plan, header, args.out, partial, device)
@@ -263,8 +262,7 @@ def parser() -> argparse.ArgumentParser:
     sub.add_argument("--json", type=Path, help="write everything")
     resumable = {"partial": Path, "code": str, "threads": int}
     verb(train, "recipe", train=Path, validation=Path, out=Path, log=Path, **resumable)
-    sub = verb(rollouts, "recipe", checkpoint=Path, puzzles=Path, out=Path, **resumable)
-    sub.add_argument("--random-start-anyway", action="store_true", help=ANYWAY)
+    verb(rollouts, "recipe", checkpoint=Path, puzzles=Path, out=Path, **resumable)
     add_model_verbs(verb)
     verb(voting, "recipe", out=Path, paired=Path).add_argument("shards", type=Path, nargs="+")
     verb(steps, "recipe", out=Path).add_argument("shards", type=Path, nargs="+")

@@ -12,8 +12,6 @@ from cvoting.command_inputs import choose, make_model, make_task, positive, read
 from cvoting.errors import CvotingError
 from cvoting.params.imported import RELEASED
 
-#: What the flag of this name is for.
-ANYWAY = "start at random states a model that was trained from a fixed one: expect worse answers"
 #: K of a solved puzzle.
 CANDIDATES = 64
 
@@ -98,4 +96,7 @@ def add_model_verbs(verb: Callable[..., argparse.ArgumentParser]) -> None:
     )
     sub.add_argument("--seed", type=int, default=0, help="seed of the initial states (default: 0)")
     sub.add_argument("--threads", type=int, default=os.cpu_count() or 1, help="CPU threads (default: all)")
-    sub.add_argument("--random-start-anyway", action="store_true", help=ANYWAY)
+    sub.add_argument(
+        "--random-start-anyway", action="store_true",
+        help="start at random states a model that was trained from a fixed one: expect worse answers",
+    )  # fmt: skip

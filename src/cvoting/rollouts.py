@@ -77,7 +77,7 @@ def prepare_start(model: RecurrentModel, kind: str, candidates: int, random_star
     elif candidates > 1:
         raise FixedStartError(
             f"{candidates} candidates of a model that was trained from one fixed initial state: all would be equal; "
-            "take 1 candidate, or start at random noise all the same with --random-start-anyway"
+            "take 1 candidate, or start at random noise all the same (random_start_anyway)"
         )
 
 

@@ -191,7 +191,7 @@ def test_weights_that_are_not_numbers_are_refused():
 
 
 def test_several_candidates_of_a_fixed_start_are_refused(capsys):
-    with pytest.raises(FixedStartError, match=r"2 candidates of a model .* all would be equal.* --random-start-anyway"):
+    with pytest.raises(FixedStartError, match=r"2 candidates of a model .* all would be equal.*random_start_anyway"):
         prepare_start(Fixed([RIGHT], [1.0]), "fixed", 2, False)
     prepare_start(Fixed([RIGHT], [1.0]), "fixed", 1, False)
     prepare_start(Scripted([RIGHT], [1.0]), "random", 2, True)
@@ -239,13 +239,21 @@ def test_the_verbs_refuse_a_fixed_start_unless_told_otherwise(verb, tmp_path):
     question = ["--checkpoint=fixed", f"--puzzle={TEXT}", "--threads=1"]
     Puzzles(QUESTION[None], TASK.parse(RIGHT)[None], "own", "a test").save("p.npz")
     plan = {"T_eval": 2, "candidates": 2, "chunk": 2}
-    recipe = json.dumps({"dataset": "d", "split": "test", "inference_seed": 0, "plan": plan})
+    recipe = {"dataset": "d", "split": "test", "inference_seed": 0}
     files = ["--checkpoint=fixed", "--puzzles=p.npz", "--out=bank", "--partial=p", "--code=0", "--threads=1"]
-    for arguments in (["solve", *question, "--k=2"], ["rollouts", recipe, *files]):
-        status, _, shown = verb(*arguments)
+
+    def roll_out(**anyway):
+        return ["rollouts", json.dumps(recipe | {"plan": plan | anyway}), *files]
+
+    several = ["solve", *question, "--k=2"]
+    for refused, allowed in (
+        (several, [*several, "--random-start-anyway"]),
+        (roll_out(), roll_out(random_start_anyway=True)),
+    ):
+        status, _, shown = verb(*refused)
         assert status == 1
-        assert "with --random-start-anyway" in shown
-        status, _, shown = verb(*arguments, "--random-start-anyway")
+        assert "all would be equal" in shown
+        status, _, shown = verb(*allowed)
         assert status == 0
         assert "warning: the model was trained from one fixed initial state" in shown
     assert "candidates: 1," in verb("solve", *question)[1]

@@ -97,8 +97,9 @@ def _banks(study: "Study") -> Iterator[str]:
         if run and run.model in study.models:
             network = study.models[run.model].network
             yield from (f"banks.{name}.T_eval: {problem}" for problem in network.step_problems(bank.T_eval))
-            if bank.candidates > 1 and getattr(network, "initial_state", "") == "fixed":
-                yield f"banks.{name}.candidates = {bank.candidates}: expected 1, {run.model} always starts at one state"
+            if bank.candidates > 1 and network.fixed_start and not bank.random_start_anyway:
+                found = f"banks.{name}.candidates = {bank.candidates}: expected 1 from {run.model}'s fixed start"
+                yield f"{found} (random_start_anyway: true draws others, which it was not trained for)"
             if bank.read_at and not network.stepwise:
                 yield f"banks.{name}.read_at = {list(bank.read_at)}: expected [], {run.model} cannot be cut into steps"
         if run and run.dataset in study.datasets and study.datasets[run.dataset].task != dataset.task:

@@ -26,6 +26,9 @@ class RolloutPlan:
     weights: Literal["average", "raw"] = key(
         "the moving average of the weights, or those of the last update (Table 4, w/o EMA)", default="average"
     )
+    random_start_anyway: bool = key(
+        "start at random states a model that was trained from a fixed one: expect worse answers", default=False
+    )
 
     def __post_init__(self) -> None:
         problems = reading_problems(self)
@@ -79,6 +82,9 @@ class BankParams:
     )
     weights: Literal["average", "raw"] = key(
         "the moving average of the weights, or those of the last update (Table 4, w/o EMA)", default="average"
+    )
+    random_start_anyway: bool = key(
+        "start at random states a model that was trained from a fixed one: expect worse answers", default=False
     )
 
     def __post_init__(self) -> None:

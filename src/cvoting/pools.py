@@ -25,13 +25,15 @@ class Pool:
         values: the outcomes; those of several inference seeds averaged for each training seed.
         draws: their bootstrap means.
         tied: share of puzzles with a tie at the top; NaN for votes that are not by a score.
+        distinct: mean number of distinct answers; NaN where they are unknown.
     """
 
     training_seed: str
     inference_seed: str
     values: Float[np.ndarray, "training_seeds puzzles votes estimators outcomes K"]
     draws: Float[np.ndarray, "resamples votes estimators outcomes K"]
-    tied: Float[np.ndarray, "votes"]
+    tied: Float[np.ndarray, "votes estimators K"]
+    distinct: Float[np.ndarray, "estimators K"]
 
     @property
     def one_draw(self) -> bool:
@@ -64,5 +66,13 @@ def pools(counted: Tally, params: VotingParams) -> Iterator[Pool]:
             inference_seed=str(i_seeds[0]) if len(i_seeds) == 1 else ALL,
             values=values,
             draws=draws.reshape(params.resamples, *values.shape[2:]),
-            tied=np.mean([counted.tied[seeds].mean(axis=0) for seeds in product(t_seeds, i_seeds)], axis=0),
+            tied=_mean(counted.tied, t_seeds, i_seeds),
+            distinct=_mean(counted.distinct, t_seeds, i_seeds),
         )
+
+
+def _mean(
+    numbers: dict[tuple[int, int], Float[np.ndarray, "puzzles *rest"]], training: list[int], inference: list[int]
+) -> Float[np.ndarray, "*rest"]:
+    """The mean over the puzzles of several pairs of seeds."""
+    return np.mean([numbers[seeds].mean(axis=0) for seeds in product(training, inference)], axis=0)

@@ -27,7 +27,7 @@ COMPARED = "confidence"
 ABOUT = ("study", "run", "model", "dataset", "split", "origin", "T_eval", "vote")
 WHICH = ("K", "estimator", "metric", "training_seed", "inference_seed", "puzzles", "candidates", "subsets")
 INTERVAL = ("low", "high", "level", "interval")
-VOTING_COLUMNS = (*ABOUT, *WHICH, "value", *INTERVAL, "tie_share")
+VOTING_COLUMNS = (*ABOUT, *WHICH, "value", *INTERVAL, "tie_share", "distinct_answers")
 PAIRED_COLUMNS = (*ABOUT, "against", *WHICH, "difference", *INTERVAL, "p", "better", "worse")
 
 Row = dict[str, object]
@@ -91,8 +91,9 @@ def voting_tables(counted: Tally, params: VotingParams, study: str) -> tuple[pd.
 
     Voting table: `low` and `high` are bootstrap percentiles over what `interval` names; for the 0/1 outcomes of
     `prefix` at K = 1 of one pair of seeds, Wilson's interval.  `tie_share` is the share of puzzles whose best score
-    among all candidates is not unique.  `subsets` is the number of candidate subsets a mean is over; empty where it is
-    exact.
+    among the K candidates is not unique, empty for votes that are not by a score; `distinct_answers` is the mean number
+    of different answers that the K candidates gave, empty where answers are unknown; both are exact for `expected`.
+    `subsets` is the number of candidate subsets a value is the mean over; empty where it is exact.
 
     Paired comparison: `difference` is C-voting's outcome minus that of the vote `against`, on the same puzzles and
     candidates.  `p` is two-sided, by the bootstrap, not corrected for the number of rows; `better` and `worse` count
@@ -175,7 +176,9 @@ def _voting_rows(counted: Tally, pool: Pool, level: float) -> Iterator[tuple[Row
         bounds, extra = (low[at], high[at]), {}
         if pool.one_draw and about["K"] == 1 and about["estimator"] == "prefix" and about["metric"] != CELL_ACCURACY:
             bounds, extra = wilson(round(value[at] * puzzles), puzzles, level), {"interval": "Wilson, puzzles only"}
-        numbers = {"value": value[at], "low": bounds[0], "high": bounds[1], "tie_share": pool.tied[at[0]]}
+        vote, estimator, _, K = at
+        numbers = {"value": value[at], "low": bounds[0], "high": bounds[1]}
+        numbers |= {"tie_share": pool.tied[vote, estimator, K], "distinct_answers": pool.distinct[estimator, K]}
         yield about, _rounded(numbers) | extra
 
 

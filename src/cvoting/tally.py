@@ -10,12 +10,13 @@ from jaxtyping import Float, UInt8
 
 from cvoting.bank import Bank, BankHeader, concatenate
 from cvoting.bank_file import read_at, read_ends
+from cvoting.diversity import distinct_expected, distinct_prefix, tied_expected, tied_prefix
 from cvoting.errors import CvotingError
 from cvoting.estimators import Outcomes, Subsets, expected, prefix
 from cvoting.metrics import CELL_ACCURACY, judge
 from cvoting.params.voting import VotingParams
 from cvoting.tasks.base import Task
-from cvoting.voting import Ballot, Highest, Vote, available, tied
+from cvoting.voting import Ballot, Highest, Vote, available
 
 ESTIMATORS = ("prefix", "expected")
 #: What differs between the files of a bank.
@@ -41,8 +42,9 @@ class Tally:
         puzzles: hashes, in ascending order.
         values: per (training seed, inference seed) what the votes achieved: puzzles x `votes` x `ESTIMATORS` x
             `outcomes` x `K`.
-        tied: per (training seed, inference seed) whether scores tie at the top among all M candidates; NaN for votes
-            that are not by a score.
+        tied: per (training seed, inference seed) the chance that scores tie at the top; NaN for votes that are not by a
+            score.
+        distinct: per (training seed, inference seed) the number of distinct answers; NaN where they are unknown.
     """
 
     header: BankHeader
@@ -53,7 +55,8 @@ class Tally:
     subsets: Subsets
     puzzles: list[str]
     values: dict[tuple[int, int], Float[np.ndarray, "puzzles votes estimators outcomes K"]]
-    tied: dict[tuple[int, int], Float[np.ndarray, "puzzles votes"]]
+    tied: dict[tuple[int, int], Float[np.ndarray, "puzzles votes estimators K"]]
+    distinct: dict[tuple[int, int], Float[np.ndarray, "puzzles estimators K"]]
 
 
 @dataclass
@@ -64,6 +67,11 @@ class _Counted:
     puzzles: list[str]
     values: list[np.ndarray]
     tied: list[np.ndarray]
+    distinct: list[np.ndarray]
+
+    def all_of(self, name: str) -> np.ndarray:
+        """What was counted under a name, with the puzzles in ascending order of their hashes."""
+        return np.concatenate(getattr(self, name))[np.argsort(self.puzzles, kind="stable")]
 
 
 def tally(shards: Sequence[Path], params: VotingParams, task: Task, step: int | None = None) -> Tally:
@@ -92,15 +100,15 @@ def tally(shards: Sequence[Path], params: VotingParams, task: Task, step: int | 
             _check(path, bank, first, params, task)
             votes = _held(bank, params)
             seeds = (bank.header.training_seed, bank.header.inference_seed)
-            count = counted.setdefault(seeds, _Counted(set(), [], [], []))
+            count = counted.setdefault(seeds, _Counted(set(), [], [], [], []))
             count.shards.add(bank.header.shard)
             count.puzzles += bank.puzzles
             count.values.append(_values(bank, votes, params.K, subsets, task))
-            count.tied.append(_tied(bank, votes))
+            count.tied.append(_tied(bank, votes, params.K))
+            count.distinct.append(_distinct(bank, params.K))
     if first is None:
         raise TallyError(f"no puzzles in {len(shards)} bank files: expected at least one")
     _check_complete(counted, first.header.shards)
-    orders = {seeds: np.argsort(count.puzzles, kind="stable") for seeds, count in counted.items()}
     return Tally(
         header=first.header,
         candidates=first.candidates,
@@ -109,8 +117,9 @@ def tally(shards: Sequence[Path], params: VotingParams, task: Task, step: int | 
         K=params.K,
         subsets=subsets,
         puzzles=_same_puzzles({seeds: sorted(count.puzzles) for seeds, count in counted.items()}),
-        values={seeds: np.concatenate(counted[seeds].values)[orders[seeds]] for seeds in sorted(counted)},
-        tied={seeds: np.concatenate(counted[seeds].tied)[orders[seeds]] for seeds in sorted(counted)},
+        values={seeds: counted[seeds].all_of("values") for seeds in sorted(counted)},
+        tied={seeds: counted[seeds].all_of("tied") for seeds in sorted(counted)},
+        distinct={seeds: counted[seeds].all_of("distinct") for seeds in sorted(counted)},
     )
 
 
@@ -197,13 +206,23 @@ def _values(
     return np.moveaxis(np.array(values), 3, 0)
 
 
-def _tied(bank: Bank, votes: dict[str, Vote]) -> Float[np.ndarray, "puzzles votes"]:
-    """Ties at the top."""
-    unknown = np.full(len(bank), np.nan)
-    return np.stack(
-        [tied(bank.scores[v.score]).astype(float) if isinstance(v, Highest) else unknown for v in votes.values()],
-        axis=1,
-    )
+def _tied(bank: Bank, votes: dict[str, Vote], K: Sequence[int]) -> Float[np.ndarray, "puzzles votes estimators K"]:
+    """Ties at the top, by both estimators."""
+    unknown = np.full((len(ESTIMATORS), len(bank), len(K)), np.nan)
+    shares = [
+        [tied_prefix(bank.scores[vote.score], K), tied_expected(bank.scores[vote.score], K)]
+        if isinstance(vote, Highest)
+        else unknown
+        for vote in votes.values()
+    ]
+    return np.moveaxis(np.array(shares), 2, 0)
+
+
+def _distinct(bank: Bank, K: Sequence[int]) -> Float[np.ndarray, "puzzles estimators K"]:
+    """Distinct answers, by both estimators."""
+    if not bank.knows_answers:
+        return np.full((len(bank), len(ESTIMATORS), len(K)), np.nan)
+    return np.stack([distinct_prefix(bank.answer_ids, K), distinct_expected(bank.answer_ids, K)], axis=1)
 
 
 def outcomes_of(bank: Bank, task: Task) -> Outcomes:

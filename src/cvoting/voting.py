@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
-from jaxtyping import Bool, Float, Int, UInt8
+from jaxtyping import Float, Int, UInt8
 
 #: Cells of candidates' answers that `MajorityCell` holds at once: bounds its memory.
 CELLS_AT_ONCE = 2**23
@@ -169,11 +169,6 @@ def available(votes: Collection[str], scores: Collection[str], answers: bool = T
     """Of the votes of these names, those that a bank can hold: it knows these scores, and perhaps no `answers`."""
     held = {name: VOTES[name] for name in votes if set(VOTES[name].needs) <= set(scores)}
     return {name: vote for name, vote in held.items() if answers or not vote.needs_answers}
-
-
-def tied(scores: Float[np.ndarray, "puzzles candidates"]) -> Bool[np.ndarray, "puzzles"]:
-    """Whether several candidates share the largest score, so that only their order decides."""
-    return (scores == scores.max(axis=1, keepdims=True)).sum(axis=1) > 1
 
 
 def _cell_modes(

@@ -11,14 +11,11 @@ from cvoting.params.rollouts import RolloutPlan
 from cvoting.params.study import Study
 
 ITRSA, AKORN, TRANSFORMER = "itrsa-sudoku_hard", "akorn-sudoku_hard", "transformer-sudoku_hard"
-#: More than the one candidate of models with a fixed initial state.
-SEVERAL = {f"banks.hrm_fixed-{dataset}.candidates": 8 for dataset in ("sudoku_hard", "maze_hard")}
-SEVERAL["models.hrm_fixed.network.initial_state"] = "per_token"
 MAZES = "itrsa-maze_hard"
 #: Every selection rule, so that figures may ask for each.
 VOTES = [
     "confidence", "negative_entropy", "log_probability", "energy_last", "energy_sum", "latent_residual",
-    "logit_residual", "majority_answer", "random",
+    "logit_residual", "majority_answer", "random", "confidence_stablemax",
 ]  # fmt: skip
 
 
@@ -28,6 +25,11 @@ def toy(repository) -> dict[str, Any]:
     study = yaml.safe_load((repository / "params/toy.yaml").read_text())
     study["voting"]["votes"] = VOTES
     return study
+
+
+def several(study: dict[str, Any]) -> dict[str, Any]:
+    """The study without banks of one candidate, so that K may begin above 1."""
+    return study | {"banks": {name: bank for name, bank in study["banks"].items() if bank["candidates"] > 1}}
 
 
 def problems(study: dict[str, Any], changes: dict[str, Any]) -> list[str]:
@@ -151,6 +153,40 @@ def test_a_panel_whose_curves_cannot_be_told_apart_or_compared_is_refused(toy, p
     assert problems(toy, changes) == [f"figures.{FIG3}.{message}"]
 
 
+FIG1 = "fig1_overview"
+
+
+def summary(panels: list[list[str]], *votes: str) -> dict[str, Any]:
+    """A study with a summary of these banks."""
+    return {"figures": {FIG1: {"panels": panels, "votes": list(votes)}}, "tables": {}}
+
+
+def test_a_summary_needs_one_candidate_among_the_numbers_of_candidates(toy) -> None:
+    changes = summary([[AKORN, ITRSA]], "energy_sum", "confidence")
+    assert problems(toy, changes) == []
+    message = f"figures.{FIG1}: expected 1 among voting.K, [2, 8]: it shows what no vote gives"
+    assert problems(several(toy), changes | {"voting.K": [2, 8]}) == [message]
+
+
+def test_a_bank_of_one_candidate_may_lack_the_votes_beside_which_it_stands(toy) -> None:
+    one = {f"banks.{ITRSA}.candidates": 1, f"banks.{ITRSA}.read_at": [], f"banks.{ITRSA}.read_candidates": None}
+    for changes in (
+        summary([[AKORN, ITRSA]], "energy_sum"),
+        {"figures": {FIG3: {"panels": [[AKORN, ITRSA]], "votes": ["energy_sum"]}}, "tables": {}},
+    ):
+        assert len(problems(toy, changes)) == 1
+        assert problems(toy, changes | one) == []
+
+
+def test_a_panel_against_K_of_one_candidate_alone_is_refused(toy) -> None:
+    one = {"tables": {}, f"banks.{AKORN}.candidates": 1, f"banks.{AKORN}.shards": 1}
+    message = f"{AKORN}: expected a bank of several candidates in each panel, to vote"
+    panels = {"panels": [[ITRSA, AKORN], [AKORN]], "votes": ["confidence"]}
+    assert problems(toy, one | {"figures": {FIG3: panels}}) == [f"figures.{FIG3}: {message}"]
+    assert problems(toy, one | banks_figure(FIG2, AKORN, "confidence")) == [f"figures.{FIG2}: {message}"]
+    assert problems(toy, one | summary([[AKORN]], "confidence")) == []
+
+
 def test_the_spread_over_inference_seeds_needs_several(toy) -> None:
     message = f"figures.{FIG11}.banks = '{TRANSFORMER}': expected a bank with several inference seeds"
     assert problems(toy, banks_figure(FIG11, TRANSFORMER, "confidence"))[0].startswith(message)
@@ -168,7 +204,11 @@ def test_the_spread_over_inference_seeds_needs_several(toy) -> None:
             "itrsa_linear_mixing-sudoku_hard",
             "expected a bank of its own for each variant, got itrsa_no_truncation-sudoku_hard, ",
         ),
-        ("table9", {}, "tables.table9: unknown key; known here: table1_itrsa, table3_akorn, table4_ablation"),
+        (
+            "table9",
+            {},
+            "tables.table9: unknown key; known here: table1_itrsa, table2_hrm, table3_akorn, table4_ablation",
+        ),
     ],
 )
 def test_a_table_of_an_unknown_or_unfit_run_or_bank_is_refused(toy, key, value, message) -> None:
@@ -210,17 +250,18 @@ def test_ablations_that_differ_by_something_else_are_refused(toy, changes, messa
             {"voting.votes": ["log_probability", "random"]},
             "expected 'confidence' among voting.votes, ['log_probability', 'random']",
         ),
-        ({**SEVERAL, "voting.K": [2, 8]}, "expected 1 among voting.K, [2, 8]: it shows what no vote gives"),
+        ({"voting.K": [2, 8]}, "expected 1 among voting.K, [2, 8]: it shows what no vote gives"),
     ],
     ids=["votes", "K"],
 )
 def test_the_table_of_ablations_needs_c_voting_and_one_candidate(toy, changes, message) -> None:
+    toy = several(toy)
     assert problems(toy, {"figures": {}, **changes}) == [f"tables.table4_ablation: {message}"]
     assert problems(toy, {"figures": {}, **changes, "tables": {"table1_itrsa": {"run": "itrsa-sudoku"}}}) == []
 
 
 def test_a_bank_holds_at_least_one_number_of_candidates_and_some_bank_the_largest(toy) -> None:
-    changes = {**SEVERAL, "figures": {}, "tables": {}, "voting.K": [4, 8]}
+    toy, changes = several(toy), {"figures": {}, "tables": {}, "voting.K": [4, 8]}
     assert problems(toy, {**changes, f"banks.{AKORN}.candidates": 4}) == []
     [problem] = problems(toy, {**changes, f"banks.{AKORN}.candidates": 3})
     assert problem == f"banks.{AKORN}.candidates = 3: expected at least 4, the least K"

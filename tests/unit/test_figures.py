@@ -7,12 +7,22 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.axes import Axes
+from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
 
-from cvoting.figures import fig3_itrsa_voting, fig8_itrsa_test_time_scaling, fig11_seed_dependency, style
+from cvoting.figures import (
+    fig1_overview,
+    fig3_itrsa_voting,
+    fig4_hrm_voting,
+    fig8_itrsa_test_time_scaling,
+    fig11_seed_dependency,
+    overview,
+    style,
+)
 from cvoting.figures.registry import FIGURES
 from cvoting.params.core import plain
-from cvoting.params.figures import BanksFigure, PanelsFigure, SeedsFigure, StepsFigure
+from cvoting.params.figures import BanksFigure, PanelsFigure, SeedsFigure, StepsFigure, SummaryFigure
 from cvoting.params.voting import VotingParams
 from cvoting.published import read_published
 from cvoting.tables import over_all_seeds, read_csv, write_csv, write_voting
@@ -24,7 +34,9 @@ STEPS = (8, 16, 32)
 BANKS = ("hard", "extreme")
 VOTED = ("confidence", "negative_entropy")
 PARAMS = {
+    "fig1_overview": SummaryFigure(panels=(BANKS, ("hard",)), votes=VOTED),
     "fig3_itrsa_voting": PanelsFigure(panels=(BANKS, ("hard",)), votes=("confidence",)),
+    "fig4_hrm_voting": PanelsFigure(panels=(BANKS,), votes=VOTED),
     "fig8_itrsa_test_time_scaling": StepsFigure(banks=BANKS, votes=("confidence",)),
     **{
         name: BanksFigure(banks=BANKS, votes=VOTED)
@@ -62,9 +74,26 @@ def prepared(name: str, table_files: dict[tuple[str, str], Path]) -> pd.DataFram
     return FIGURES[name].prepare(tables, PARAMS[name], "a study", False, published)
 
 
+@pytest.fixture
+def with_fixed(table_files, bank_file: Callable[..., Path], tmp_path: Path) -> dict[str, pd.DataFrame]:
+    """Voting tables of the two banks and of one of a single candidate, of HRM as published, on Sudoku-extreme."""
+    params = VotingParams(K=(1,), votes=tuple(VOTES), subsets=4, resamples=100, level=0.95, seed=0)
+    shards = [bank_file("fixed", candidates=1, model="hrm_fixed", energies=False)]
+    write_voting(shards, params, Sudoku(name="sudoku", box=(2, 2)), "a-study", tmp_path / "f.csv", tmp_path / "p.csv")
+    tables = {bank: read_csv(table_files[bank, "voting"]) for bank in BANKS} | {"fixed": read_csv(tmp_path / "f.csv")}
+    return {bank: table.assign(dataset="sudoku_extreme") for bank, table in tables.items()}
+
+
+def panels(figure: Figure) -> list[Axes]:
+    """The panels with numbers: all but a drawing."""
+    return [axes for axes in figure.axes if axes.axison]
+
+
 def drawn_heights(figure: Figure) -> set[float]:
-    """The y of every point of every line."""
-    return {round(float(y), 12) for axes in figure.axes for line in axes.lines for y in line.get_ydata()}
+    """The y of every point of every line, and of every bar."""
+    heights = [y for axes in panels(figure) for line in axes.lines for y in line.get_ydata()]
+    bars = [bars for axes in panels(figure) for bars in axes.containers if isinstance(bars, BarContainer)]
+    return {round(float(y), 12) for y in [*heights, *(patch.get_height() for group in bars for patch in group)]}
 
 
 def test_every_figure_is_tried_here() -> None:
@@ -97,7 +126,7 @@ def test_the_figure_and_its_csv_are_written_alike_each_time(name, table_files, r
 @pytest.mark.parametrize("name", FIGURES)
 def test_a_panel_says_what_it_is_of_and_how_many_seeds_are_behind_it(name, table_files) -> None:
     figure = FIGURES[name].draw(prepared(name, table_files))
-    for axes in figure.axes:
+    for axes in panels(figure):
         said = axes.get_title() + axes.texts[0].get_text()
         assert "Sudoku-hard (generated data)" in said
         assert "$n$ = 12 puzzles, $M$ = 8" in said
@@ -122,7 +151,7 @@ def test_nothing_that_is_written_is_cut_off_or_covers_something_else(name, datas
         assert figure.bbox.containsy(box.y0)
         assert figure.bbox.containsy(box.y1)
         assert not box.count_overlaps(boxes[:place])
-    for axes in figure.axes:
+    for axes in panels(figure):
         assert not axes.title.get_window_extent().overlaps(axes.texts[0].get_window_extent())
 
 
@@ -133,6 +162,92 @@ def test_figure_3_tells_models_apart_by_colour_also_those_it_does_not_know(table
     assert [len(c) for c in colours] == [2, 1]
     words = [text.get_text() for text in figure.legends[0].get_texts()]
     assert {"ItrSA++", "a_model_of_mine", "C-voting"} <= set(words)
+
+
+@pytest.mark.parametrize(
+    ("module", "votes"),
+    [(fig3_itrsa_voting, ("confidence",)), (fig4_hrm_voting, VOTED)],
+    ids=["models by colour", "votes by colour"],
+)
+def test_a_bank_of_one_candidate_is_a_dotted_line_with_its_band_across_the_panel(module, votes, with_fixed) -> None:
+    banks = ("hard", "extreme", "fixed") if module is fig3_itrsa_voting else ("hard", "fixed")
+    published = read_published(Path(__file__).parents[2] / "reference/published.csv")
+    data = module.prepare(with_fixed, PanelsFigure(panels=(banks,), votes=votes), "a study", False, published)
+    row = data[data["bank"] == "fixed"].squeeze()
+    table = with_fixed["fixed"]
+    same = (table["vote"] == "confidence") & (table["estimator"] == "expected") & (table["metric"] == "board")
+    assert (row["vote"], row["K"], row["value"]) == ("random", 1, table.loc[same, "value"].item())
+    figure = module.draw(data)
+    [line] = [line for line in figure.axes[0].lines if line.get_linestyle() == ":"]
+    assert line.get_xdata().tolist() == list(K)
+    assert set(line.get_ydata()) == {row["value"]}
+    assert line.get_color() == style.MODEL_COLOURS["hrm_fixed"]
+    bands = [c.get_paths()[0].vertices for c in figure.axes[0].collections if c.get_alpha()]
+    [band] = [b for b in bands if set(b[:, 1]) == {row["low"], row["high"]}]
+    assert (band[:, 0].min(), band[:, 0].max()) == (1, 8)
+    words = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert "HRM, fixed initial state" in words
+    assert ("ItrSA++" in words) == (module is fig3_itrsa_voting), "one model that votes needs no colour of its own"
+    assert "HRM" not in figure.get_suptitle()
+
+
+def test_the_published_hrm_stands_beside_ours_at_the_papers_scale(with_fixed) -> None:
+    published = read_published(Path(__file__).parents[2] / "reference/published.csv")
+    params = PanelsFigure(panels=(("hard", "fixed"),), votes=("confidence",))
+    summary = SummaryFigure(panels=params.panels, votes=params.votes)
+    for module, of in ((fig3_itrsa_voting, params), (fig4_hrm_voting, params), (fig1_overview, summary)):
+        data = module.prepare(with_fixed, of, "a study", True, published)
+        row = data[(data["bank"] == "fixed") & data["published"].notna()].squeeze()
+        assert (row["published_id"], row["K"], row["published"]) == ("c5-extreme", 1, 0.55)
+        assert row["value"] > 0
+        assert 0.55 in drawn_heights(module.draw(data))
+        assert module.prepare(with_fixed, of, "a study", False, published)["published"].isna().all()
+
+
+def test_figures_against_K_say_how_alike_the_candidates_are(table_files) -> None:
+    data = prepared("fig4_hrm_voting", table_files)
+    table = over_all_seeds(read_csv(table_files["hard", "voting"]))
+    for name in ("tie_share", "distinct_answers"):
+        same = (table["vote"] == "confidence") & (table["estimator"] == "expected") & (table["metric"] == "board")
+        ours = data[(data["bank"] == "hard") & (data["vote"] == "confidence")]
+        assert ours[name].tolist() == table.loc[same, name].tolist()
+        assert ours[name].nunique() == len(K)
+
+
+def test_figure_1_has_a_bar_without_a_vote_and_one_for_each_vote_that_a_bank_can_hold(with_fixed) -> None:
+    with_fixed["extreme"] = with_fixed["extreme"][with_fixed["extreme"]["vote"] != "energy_sum"]
+    params = SummaryFigure(panels=(("hard", "fixed", "extreme"),), votes=("energy_sum", "confidence"))
+    published = read_published(Path(__file__).parents[2] / "reference/published.csv")
+    data = fig1_overview.prepare(with_fixed, params, "a study", False, published)
+    assert data[["bank", "vote", "K"]].values.tolist() == [
+        ["hard", "random", 1], ["hard", "energy_sum", 8], ["hard", "confidence", 8],
+        ["fixed", "random", 1],
+        ["extreme", "random", 1], ["extreme", "confidence", 8],
+    ]  # fmt: skip
+    for _, row in data.iterrows():
+        source = over_all_seeds(with_fixed[row["bank"]])
+        vote = "oracle" if row["vote"] == "random" else row["vote"]  # at K = 1 any will do
+        same = (source["vote"] == vote) & (source["K"] == row["K"]) & (source["metric"] == "board")
+        same &= source["estimator"] == "expected"
+        for name in ("value", "low", "high"):
+            assert row[name] == source.loc[same, name].item()
+    [axes] = panels(fig1_overview.draw(data))
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["1", "8", "8", "1", "1", "8"]
+    bars = [bar for group in axes.containers for bar in group]
+    assert [bar.get_height() for bar in bars] == data["value"].tolist()
+    assert [bool(bar.get_hatch()) for bar in bars] == [False, True, False, False, False, False]
+    left = [bar.get_x() for bar in bars]
+    assert left == sorted(left)
+    numbers = [text.get_text() for text in axes.texts[1:]]
+    assert numbers == [f"{100 * value:.1f}" for value in data["value"]]
+
+
+def test_the_drawing_of_figure_1_shows_no_number_of_a_result_and_boards_that_are_what_they_seem() -> None:
+    question, answers = overview.QUESTION, overview.ANSWERS
+    task = Sudoku(name="sudoku", box=(2, 2))
+    boards = np.array([[int(c) for c in a] for a in answers], dtype=np.uint8)
+    assert task.valid(boards).tolist() == [False, True, False]
+    assert all(q in (".", a) for answer in answers for q, a in zip(question, answer, strict=True)), "givens are kept"
 
 
 def test_figure_8_has_a_point_per_listed_step_of_the_vote_of_all_and_of_no_vote(table_files) -> None:

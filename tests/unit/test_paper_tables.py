@@ -40,6 +40,23 @@ RECIPE = {
     },
 }
 
+#: A run of the paper's values of HRM but for one.
+HRM = {
+    "title": "a study",
+    "params": {"run": "hrm-sudoku_extreme"},
+    "train_puzzles": 1000,
+    "network": {"architecture": "hrm", "channels": 512, "heads": 8, "H_layers": 4, "L_layers": 2},
+    "training": {
+        "updates": 26042,
+        "batch": 768,
+        "clip": 1.0,
+        "optimizer": {
+            "name": "adam_atan2", "lr": 1.0e-4, "betas": [0.9, 0.95], "weight_decay": 1.0, "warmup_updates": 2000,
+        },
+        "segments": {"exploration": 1.0},
+    },
+}  # fmt: skip
+
 
 @pytest.fixture
 def hyperparameters(repository: Path) -> Path:
@@ -66,6 +83,27 @@ def test_a_table_of_hyperparameters_marks_what_differs_from_the_paper(hyperparam
     latex = (tmp_path / "table3_akorn.tex").read_text(encoding="utf-8")
     assert r"\# of heads & 8 & 8 \\" in latex
     assert r"$\neq$" in latex
+
+
+def test_the_table_of_hrm_has_the_papers_thirteen_rows_in_its_order(hyperparameters: Path, tmp_path: Path) -> None:
+    PAPER_TABLES["table2_hrm"].write(HRM, [], hyperparameters, tmp_path)
+    text = (tmp_path / "table2_hrm.md").read_text(encoding="utf-8")
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines()[4:]]
+    assert rows == [
+        ["Optimizer", "Adam-atan2", "Adam-atan2"],
+        ["β for Adam", "(0.9, 0.95)", "(0.9, 0.95)"],
+        ["Weight decay", "1", "1"],
+        ["Gradient clipping threshold", "1", "1"],
+        ["Learning rate", "0.0001", "0.0001"],
+        ["Warm-up steps", "2000", "2000"],
+        ["Batch size", "768", "768"],
+        ["# of heads", "8", "8"],
+        ["Embedding dimension", "512", "512"],
+        ["Epochs", "20000", "20000"],  # 26042 updates x 768 / 1000 puzzles = 20000.256, and 26041 give 19999.488
+        ["# of H layers", "4", "4"],
+        ["# of L layers", "4", "2 ≠"],
+        ["Halt exploration prob.", "1", "1"],
+    ]
 
 
 def test_a_run_of_another_model_than_the_tables_is_refused(hyperparameters: Path, tmp_path: Path) -> None:

@@ -61,6 +61,8 @@ def test_rows_of_a_step_are_those_of_a_bank_that_ends_there_but_for_majorities(
         assert set(rows["vote"]) >= MAJORITIES
         rows = rows[~rows["vote"].isin(MAJORITIES)].reset_index(drop=True)
         there = found[found["T_eval"] == step].reset_index(drop=True)
+        assert there["distinct_answers"].isna().all(), "a bank does not know what candidates answered at a step"
+        there["distinct_answers"] = rows["distinct_answers"]
         pd.testing.assert_frame_equal(there, rows, check_dtype=False, rtol=1e-14)
 
 

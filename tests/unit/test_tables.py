@@ -4,6 +4,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -194,17 +195,37 @@ def test_better_and_worse_count_puzzles(bank_file: BankFile, make_bank: MakeBank
     assert (row["better"], row["worse"]) == ((c & ~e).sum(), (e & ~c).sum())
 
 
-def test_the_share_of_ties_at_the_top_is_in_every_row_of_a_score(bank_file: BankFile, make_bank: MakeBank) -> None:
+def test_ties_at_the_top_and_distinct_answers_are_those_of_the_candidates_that_vote(
+    bank_file: BankFile, make_bank: MakeBank
+) -> None:
     voting, _ = tables([bank_file("bank")])
-    scores = make_bank().scores["confidence"]
-    by_hand = np.mean([list(row).count(max(row)) > 1 for row in scores])
-    assert 0 < by_hand < 1
-    assert voting.loc[voting["vote"] == "confidence", "tie_share"].unique() == pytest.approx([by_hand])
-    assert (
-        voting.loc[voting["vote"].isin(["majority_answer", "majority_cell", "random", "oracle"]), "tie_share"]
-        .isna()
-        .all()
-    )
+    bank = make_bank()
+    for K in PARAMS.K:
+        scores, answers = bank.scores["confidence"][:, :K].tolist(), bank.answer_ids[:, :K].tolist()
+        first = one(voting, vote="confidence", K=K, estimator="prefix", metric="board")
+        assert first["tie_share"] == pytest.approx(np.mean([row.count(max(row)) > 1 for row in scores]), abs=1e-12)
+        assert first["distinct_answers"] == pytest.approx(np.mean([len(set(row)) for row in answers]), abs=1e-12)
+    where = {"estimator": "expected", "metric": "board"}
+    pairs = [list(chosen) for row in bank.scores["confidence"].tolist() for chosen in combinations(row, 2)]
+    tied = one(voting, vote="confidence", K=2, **where)["tie_share"]
+    assert tied == pytest.approx(np.mean([a == b for a, b in pairs]), abs=1e-12)
+    assert 0 < tied < 1
+    assert one(voting, vote="confidence", K=1, **where)["tie_share"] == 0
+    pairs = [len(set(chosen)) for row in bank.answer_ids.tolist() for chosen in combinations(row, 2)]
+    distinct = one(voting, vote="oracle", K=2, **where)["distinct_answers"]
+    assert distinct == pytest.approx(np.mean(pairs), abs=1e-12)
+    assert (voting.groupby(["K", "estimator"])["distinct_answers"].nunique() == 1).all(), "the same whatever the vote"
+    others = voting["vote"].isin(["majority_answer", "majority_cell", "majority_confidence", "random", "oracle"])
+    assert voting.loc[others, "tie_share"].isna().all()
+    assert voting.loc[~others, "tie_share"].notna().all()
+
+
+def test_ties_and_distinct_answers_of_several_seeds_are_means_over_them(bank_file: BankFile) -> None:
+    voting, _ = tables([bank_file("a"), bank_file("b", inference_seed=1)])
+    where = {"vote": "confidence", "K": 2, "estimator": "expected", "metric": "board"}
+    for name in ("tie_share", "distinct_answers"):
+        own = [one(voting, inference_seed=seed, **where)[name] for seed in ("0", "1")]
+        assert one(voting, inference_seed="all", **where)[name] == pytest.approx(np.mean(own), abs=1e-12)
 
 
 def test_the_number_of_subsets_is_stated_where_a_mean_is_not_exact(bank_file: BankFile) -> None:

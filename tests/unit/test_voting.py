@@ -13,7 +13,7 @@ import pytest
 from cvoting import voting
 from cvoting.bank import Bank
 from cvoting.estimators import Outcomes, Subsets, expected, prefix, rank_weights
-from cvoting.voting import VOTES, Ballot, Composing, Reference, Selecting, available, tied
+from cvoting.voting import VOTES, Ballot, Composing, Reference, Selecting, available
 
 
 def ballot(ids: list[int], answers: list[str] | None = None, **scores: list[float]) -> Ballot:
@@ -40,7 +40,6 @@ def test_c_voting_selects_the_most_confident_and_e_voting_the_lowest_energy() ->
 
 def test_ties_of_scores_go_to_the_lowest_index() -> None:
     assert selected("confidence", ballot([0, 1, 2, 3], confidence=[0.5, 0.9, 0.9, 0.9])) == 1
-    assert list(tied(np.array([[0.5, 0.9, 0.9], [0.9, 0.5, 0.5]]))) == [True, False]
 
 
 def test_one_candidate_wins_every_vote() -> None:

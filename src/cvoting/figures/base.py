@@ -20,6 +20,8 @@ ABOUT = (
 )  # fmt: skip
 #: `optimal` counts any shortest path of a maze, where the label is one of many; Sudoku has no such metric.
 METRICS = ("board", "optimal")
+#: The name of what every vote gives at K = 1.
+NO_VOTE = "random"
 SMALL: dict[str, Any] = {"fontsize": 6.5, "color": "0.35", "ha": "center", "va": "bottom"}
 
 #: prepare(tables by bank, params, title, paper_scale, published) -> every number that is drawn.
@@ -52,6 +54,36 @@ def write_figure(
     data = prepare(by_bank, params, recipe["title"], recipe["paper_scale"], known)
     write_csv(data, out_dir / f"{name}.csv")
     save(draw(data), out_dir / f"{name}.pdf", out_dir / f"{name}.png")
+
+
+def panel_rows(
+    tables: Mapping[str, pd.DataFrame],
+    params: FigureParams,
+    title: str,
+    rows_of: Callable[[pd.DataFrame, int, str], pd.DataFrame],
+) -> pd.DataFrame:
+    """The rows of every bank of every panel, by each metric that its table has.
+
+    Args:
+        tables: voting tables, by bank.
+        params: the panels.
+        title: how the study is named.
+        rows_of: makes those of one table; it is also told the number of banks in its panel, and the metric.
+    """
+    rows = [
+        rows_of(tables[bank], len(banks), metric).assign(panel=panel, bank=bank, title=title)
+        for panel, banks in enumerate(params.panels, start=1)
+        for bank in banks
+        for metric in METRICS
+        if (tables[bank]["metric"] == metric).any()
+    ]
+    return pd.concat(rows, ignore_index=True)
+
+
+def without_vote(rows: pd.DataFrame) -> pd.DataFrame:
+    """Of the rows of a voting table those at K = 1, which are the same for every vote, under the name of none."""
+    one = rows[rows["K"] == 1]
+    return one[one["vote"] == one["vote"].iloc[0]].assign(vote=NO_VOTE)
 
 
 def model_names(data: pd.DataFrame) -> str:

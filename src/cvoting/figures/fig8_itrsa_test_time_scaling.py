@@ -14,15 +14,21 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from cvoting.figures.base import ABOUT, METRICS, model_names, title_panel, write_figure
+from cvoting.figures.base import (
+    ABOUT,
+    METRICS,
+    NO_VOTE,
+    model_names,
+    title_panel,
+    without_vote,
+    write_figure,
+)
 from cvoting.figures.style import COLOURS, MARKERS, NAMES, OPTIMAL, OPTIMAL_NAME, WIDTH, percent_axis, style
 from cvoting.params.figures import StepsFigure
 from cvoting.tables import over_all_seeds, seeds_of
 
 NAME = "fig8_itrsa_test_time_scaling"
 ESTIMATOR = "expected"
-#: Drawn beside the votes: what every vote gives at K = 1.
-NO_VOTE = "random"
 COLUMNS = (
     "bank", "title", *ABOUT, "training_seeds", "inference_seeds", "estimator", "metric", "vote", "K", "value", "low",
     "high",
@@ -62,8 +68,8 @@ def _panel(table: pd.DataFrame, params: StepsFigure) -> pd.DataFrame:
     """The rows of one bank: votes of all candidates, and the mean of the candidates."""
     rows = over_all_seeds(table[(table["estimator"] == ESTIMATOR) & table["metric"].isin(METRICS)])
     shown = [vote for vote in params.votes if (rows["vote"] == vote).any()]
-    alone = rows[(rows["vote"] == shown[0]) & (rows["K"] == 1)].assign(vote=NO_VOTE)
-    rows = pd.concat([rows[rows["vote"].isin(shown) & (rows["K"] == rows["K"].max())], alone])
+    voted = rows[rows["vote"].isin(shown) & (rows["K"] == rows["K"].max())]
+    rows = pd.concat([voted, without_vote(rows)])
     rows = rows.assign(place=rows["vote"].map([*shown, NO_VOTE].index))
     return rows.sort_values(["metric", "place", "T_eval"]).assign(**seeds_of(table))
 

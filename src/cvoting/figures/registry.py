@@ -5,8 +5,10 @@ Each has `prepare`, which computes every number that is drawn, `draw`, which dra
 """
 
 from cvoting.figures import (
+    fig1_overview,
     fig2_akorn_voting,
     fig3_itrsa_voting,
+    fig4_hrm_voting,
     fig8_itrsa_test_time_scaling,
     fig9_transformer_voting,
     fig10_voting_metrics,
@@ -16,8 +18,10 @@ from cvoting.figures import (
 FIGURES = {
     module.NAME: module
     for module in (
+        fig1_overview,
         fig2_akorn_voting,
         fig3_itrsa_voting,
+        fig4_hrm_voting,
         fig8_itrsa_test_time_scaling,
         fig9_transformer_voting,
         fig10_voting_metrics,

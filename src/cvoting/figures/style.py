@@ -98,11 +98,28 @@ NAMES = {
 #: How a curve looks that counts any shortest path of a maze as right, and what legends say of it.
 OPTIMAL: dict[str, Any] = {"linestyle": (0, (3, 1)), "markerfacecolor": "white"}
 OPTIMAL_NAME = "the same, any shortest path is right"
+#: Published values, which stand beside ours at the paper's scale only.
+PUBLISHED: dict[str, Any] = {
+    "linestyle": "", "marker": "D", "markersize": 5, "markerfacecolor": "white", "markeredgewidth": 1.2,
+}  # fmt: skip
+PUBLISHED_NAME = "published, ± its spread"
 #: Likewise for models, in figures that compare them.
-MODELS = {"akorn": "AKOrN", "itrsa": "ItrSA++", "hrm": "HRM", "transformer": "Transformer"}
-MODEL_COLOURS = {"akorn": "#D55E00", "itrsa": "#0072B2", "hrm": "#009E73", "transformer": "#CC79A7"}
+MODELS = {
+    "akorn": "AKOrN",
+    "itrsa": "ItrSA++",
+    "hrm": "HRM",
+    "hrm_fixed": "HRM, fixed initial state",
+    "transformer": "Transformer",
+}
+MODEL_COLOURS = {
+    "akorn": "#D55E00",
+    "itrsa": "#0072B2",
+    "hrm": "#009E73",
+    "hrm_fixed": "#882255",
+    "transformer": "#CC79A7",
+}
 #: For models of other names, in the order in which they appear.
-OTHER_COLOURS = ("#E69F00", "#56B4E9", "#332288", "#999933", "#882255", "#44AA99")
+OTHER_COLOURS = ("#E69F00", "#56B4E9", "#332288", "#999933", "#44AA99", "#AA4499")
 DATASETS = {
     "sudoku": "Sudoku",
     "sudoku_hard": "Sudoku-hard",

@@ -1,4 +1,4 @@
-"""Tables of hyper-parameters (Tables 1 and 3): the paper's values beside those of a run of the study."""
+"""Tables of hyper-parameters (Tables 1 to 3): the paper's values beside those of a run of the study."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from cvoting.paper_tables.base import write_table
 
 #: Columns of reference/hyperparameters.csv; `key` is a key of the run's block, `published` is JSON.
 COLUMNS = ("table", "parameter", "key", "published", "source")
-NAMES = {"adam": "Adam", "adamw": "AdamW", "attention": "Attention"}
+NAMES = {"adam": "Adam", "adamw": "AdamW", "adam_atan2": "Adam-atan2", "attention": "Attention"}
 
 
 class HyperparametersError(CvotingError):
@@ -82,7 +82,8 @@ def _values(recipe: Mapping[str, Any]) -> dict[str, Any]:
     """Every parameter of a run by its dotted key, and what follows from several."""
     training = recipe["training"]
     flat = _flat({"network": recipe["network"], "training": training})
-    epochs = round(training["updates"] * training["batch"] / recipe["train_puzzles"], 2)
+    # To four digits: a whole number of epochs need not be one of updates.
+    epochs = float(f"{training['updates'] * training['batch'] / recipe['train_puzzles']:.4g}")
     # The released AKOrN knows convolutions too; attention is the one that the paper uses, and the one that is here.
     connectivity = {"connectivity": "attention"} if recipe["network"]["architecture"] == "akorn" else {}
     return flat | {"epochs": epochs} | connectivity

@@ -53,6 +53,11 @@ class PanelsFigure:
         return tuple(dict.fromkeys(bank for panel in self.panels for bank in panel))
 
 
+@dataclass(frozen=True, kw_only=True)
+class SummaryFigure(PanelsFigure):
+    """A figure of accuracies without a vote and with votes of as many candidates as a bank has."""
+
+
 FigureParams = BanksFigure | PanelsFigure
 
 
@@ -60,8 +65,10 @@ FigureParams = BanksFigure | PanelsFigure
 class FiguresParams:
     """The figures of the study; an absent figure is not drawn."""
 
+    fig1_overview: SummaryFigure | None = key("Figure 1: how C-voting works, and what it achieves", default=None)
     fig2_akorn_voting: BanksFigure | None = key("Figure 2: C-voting and E-voting in AKOrN", default=None)
     fig3_itrsa_voting: PanelsFigure | None = key("Figure 3: C-voting in ItrSA++ beside other models", default=None)
+    fig4_hrm_voting: PanelsFigure | None = key("Figure 4: C-voting in HRM", default=None)
     fig8_itrsa_test_time_scaling: StepsFigure | None = key("Figure 8: ItrSA++ against T_eval", default=None)
     fig9_transformer_voting: BanksFigure | None = key("Figure 9: C-voting in the Transformer", default=None)
     fig10_voting_metrics: BanksFigure | None = key("Figure 10: top-1, NE and LP as the score of the vote", default=None)

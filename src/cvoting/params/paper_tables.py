@@ -30,6 +30,13 @@ class ItrsaTable(HyperparameterTable):
 
 
 @dataclass(frozen=True, kw_only=True)
+class HrmTable(HyperparameterTable):
+    """The hyper-parameters of a run of HRM."""
+
+    architecture: ClassVar[str] = "hrm"
+
+
+@dataclass(frozen=True, kw_only=True)
 class AkornTable(HyperparameterTable):
     """The hyper-parameters of a run of AKOrN."""
 
@@ -53,7 +60,7 @@ class AblationTable:
         return tuple(getattr(self, field.name) for field in fields(self))
 
 
-PaperTable = ItrsaTable | AkornTable | AblationTable
+PaperTable = ItrsaTable | HrmTable | AkornTable | AblationTable
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,6 +68,7 @@ class PaperTablesParams:
     """The tables of the study; an absent table is not made."""
 
     table1_itrsa: ItrsaTable | None = key("Table 1: hyper-parameters of ItrSA++", default=None)
+    table2_hrm: HrmTable | None = key("Table 2: hyper-parameters of HRM", default=None)
     table3_akorn: AkornTable | None = key("Table 3: hyper-parameters of AKOrN", default=None)
     table4_ablation: AblationTable | None = key("Table 4: ablations of ItrSA++", default=None)
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from cvoting.params.figures import FigureParams, SeedsFigure
+from cvoting.params.figures import FigureParams, PanelsFigure, SeedsFigure, SummaryFigure
 from cvoting.params.names import unknown
 from cvoting.params.paper_tables import AblationTable
 from cvoting.voting import VOTES, Vote, available
@@ -38,7 +38,9 @@ def figure_problems(study: "Study") -> Iterator[str]:
             yield from unknown(f"figures.{name}.banks", bank, study.banks)
             yield from _figure_bank(study, name, figure, bank)
         for panel in figure.panels:
-            yield from _panel(study, name, [bank for bank in panel if bank in study.banks])
+            yield from _panel(study, name, figure, [bank for bank in panel if bank in study.banks])
+        if isinstance(figure, SummaryFigure) and 1 not in study.voting.K:
+            yield f"figures.{name}: expected 1 among voting.K, {list(study.voting.K)}: it shows what no vote gives"
 
 
 def _figure_bank(study: "Study", name: str, figure: FigureParams, bank: str) -> Iterator[str]:
@@ -46,6 +48,8 @@ def _figure_bank(study: "Study", name: str, figure: FigureParams, bank: str) -> 
     offered, block = _offered(study, bank, figure.table), study.banks.get(bank)
     if block and figure.table == "steps" and not block.read_at:
         yield f"figures.{name}.banks = {bank!r}: expected a bank with `read_at`, the steps that are shown"
+    elif block and block.candidates == 1 and isinstance(figure, PanelsFigure):
+        pass  # shown as it is, without a vote
     elif offered is not None and not set(figure.votes) & set(offered):
         choices = ", ".join(offered) or "(there are none)"
         yield f"figures.{name}.votes = {list(figure.votes)}: expected one that banks.{bank} can hold: {choices}"
@@ -53,14 +57,17 @@ def _figure_bank(study: "Study", name: str, figure: FigureParams, bank: str) -> 
         yield f"figures.{name}.banks = {bank!r}: expected a bank with several inference seeds, whose spread is shown"
 
 
-def _panel(study: "Study", name: str, panel: Sequence[str]) -> Iterator[str]:
-    """Whether the banks of a panel can be told apart and compared."""
+def _panel(study: "Study", name: str, figure: FigureParams, panel: Sequence[str]) -> Iterator[str]:
+    """Whether the banks of a panel can be told apart and compared, and whether there is a vote."""
     datasets = {study.banks[bank].dataset for bank in panel}
     models = [study.runs[study.banks[bank].run].model for bank in panel if study.banks[bank].run in study.runs]
     if len(datasets) > 1:
         yield f"figures.{name}.panels = {list(panel)}: expected banks of one dataset, got {', '.join(sorted(datasets))}"
     if len(set(models)) < len(models):
         yield f"figures.{name}.panels = {list(panel)}: expected banks of different models, got {', '.join(models)}"
+    against_K = figure.table == "voting" and not isinstance(figure, SummaryFigure)
+    if panel and against_K and all(study.banks[bank].candidates == 1 for bank in panel):
+        yield f"figures.{name}: {', '.join(panel)}: expected a bank of several candidates in each panel, to vote"
 
 
 def table_problems(study: "Study") -> Iterator[str]:

@@ -14,6 +14,8 @@ ROOT = Path(__file__).parents[2]
 TOY = StudyJobs(ROOT / "params/toy.yaml")
 AKORN_RUNS = TOY.runs_of("akorn")
 AKORN_BANKS = TOY.banks_of(AKORN_RUNS)
+HRM_RUNS = [*TOY.runs_of("hrm"), *TOY.runs_of("hrm_fixed")]
+HRM_BANKS = TOY.banks_of(HRM_RUNS)
 FIG2 = ["copying fig2_akorn_voting to figures/", "drawing fig2_akorn_voting"]
 
 
@@ -69,7 +71,8 @@ def test_a_comment_or_docstring_concerns_no_job(edited, file):
         ("tables.py", [*TOY.voting(), *TOY.figures(), *TOY.tables()]),
         ("figures/fig2_akorn_voting.py", FIG2),
         ("rollouts.py", [*TOY.rollouts(), *TOY.from_banks()]),
-        ("training/losses.py", [*TOY.training(), *TOY.rollouts(), *TOY.from_banks()]),
+        ("training/loop.py", [*TOY.training(), *TOY.rollouts(), *TOY.from_banks()]),
+        ("training/act.py", [*TOY.training(HRM_RUNS), *TOY.rollouts(HRM_BANKS), *TOY.from_banks(HRM_BANKS)]),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )

@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import platform
 import sys
 
 import torch
@@ -45,7 +46,7 @@ def _keep_freed_memory() -> None:
     It would give every large tensor back to the system, which then makes and clears each page of the next one: a
     quarter of the processor time of a small model's training step.
     """
-    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
-    if mallopt is not None:
+    if platform.libc_ver()[0] == "glibc":
+        library = ctypes.CDLL(None)
         for option, value in MALLOPT.values():
-            mallopt(option, value)
+            library.mallopt(option, value)

@@ -132,10 +132,10 @@ class Row:
         """
         if self.halted:
             (self.puzzle, self.labels, self.z_H, self.z_L), self.steps = offered, 0
-        self.z_H, self.z_L, logits, (halt, go_on) = self.network.segment(self.puzzle, self.z_H, self.z_L)
+        self.z_H, self.z_L, logits, (halt, continuing) = self.network.segment(self.puzzle, self.z_H, self.z_L)
         self.steps += 1
         last = self.steps == self.maximum
-        self.halted = last or (bool(halt > go_on) and self.steps >= minimum)
+        self.halted = last or (bool(halt > continuing) and self.steps >= minimum)
         *_, following = self.network.segment(self.puzzle, self.z_H, self.z_L)
         following = following.tolist()
         target = 1 / (1 + math.exp(-(following[0] if last else max(following))))
@@ -148,5 +148,5 @@ class Row:
             "target": torch.tensor(target, dtype=torch.float64),
             "cells": cross_entropy(logits, self.labels),
             "halt": binary_cross_entropy(halt, float(right)),
-            "go_on": binary_cross_entropy(go_on, target),
+            "continuing": binary_cross_entropy(continuing, target),
         }

@@ -159,8 +159,8 @@ def test_training_by_segments_agrees_row_by_row(params: HrmParams, seed: int, ma
         assert carry.steps.tolist() == theirs["steps"].tolist()
         assert carry.halted.tolist() == theirs["halted"].tolist()
         assert_close("target", segment.target_continue, theirs["target"])
-        total = theirs["cells"].sum() + (theirs["halt"].sum() + theirs["go_on"].sum()) / 2
-        for name in ("cells", "halt", "go_on"):
+        total = theirs["cells"].sum() + (theirs["halt"].sum() + theirs["continuing"].sum()) / 2
+        for name in ("cells", "halt", "continuing"):
             assert_close(name, getattr(losses, name), theirs[name].sum())
         assert_close("total", losses.total, total)
         losses.total.backward()

@@ -48,12 +48,12 @@ def test_losses_by_hand() -> None:
     cells = -math.log(2 / 3) - (math.log(1 / 3) + math.log(2 / 3)) / 2
     # The logistic function of log 3 is 3/4; row 2 is not right.
     halt = math.log(2) - math.log(1 / 4)
-    go_on = -math.log(3 / 4) + math.log(2)
+    continuing = -math.log(3 / 4) + math.log(2)
     assert losses.cells.item() == pytest.approx(cells)
     assert losses.cells.dtype == torch.float64
     assert losses.halt.item() == pytest.approx(halt, rel=1e-6)
-    assert losses.go_on.item() == pytest.approx(go_on, rel=1e-6)
-    assert losses.total.item() == pytest.approx(cells + (halt + go_on) / 2, rel=1e-6)
+    assert losses.continuing.item() == pytest.approx(continuing, rel=1e-6)
+    assert losses.total.item() == pytest.approx(cells + (halt + continuing) / 2, rel=1e-6)
 
 
 def test_a_softmax_in_place_of_stablemax() -> None:

@@ -324,7 +324,9 @@ def test_several_candidates_of_a_fixed_start_are_refused(toy):
     expected = "candidates = 2: expected 1 from hrm_fixed's fixed start (random_start_anyway: true draws others"
     assert any(problem.startswith(f"banks.hrm_fixed-sudoku_hard.{expected}") for problem in found)
     changes = {"banks.hrm_fixed-sudoku_hard.candidates": 2, "banks.hrm_fixed-sudoku_hard.random_start_anyway": True}
-    assert problems(toy, changes) == []
+    assert problems(toy, changes | {"figures": {}}) == []
+    message = f"figures.{FIG1}.banks = 'hrm_fixed-sudoku_hard': expected a bank that starts as its model was trained to"
+    assert message in problems(toy, changes)
 
 
 @pytest.mark.parametrize(

@@ -48,6 +48,8 @@ def _figure_bank(study: "Study", name: str, figure: FigureParams, bank: str) -> 
     offered, block = _offered(study, bank, figure.table), study.banks.get(bank)
     if block and figure.table == "steps" and not block.read_at:
         yield f"figures.{name}.banks = {bank!r}: expected a bank with `read_at`, the steps that are shown"
+    elif block and block.random_start_anyway:
+        yield f"figures.{name}.banks = {bank!r}: expected a bank that starts as its model was trained to"
     elif block and block.candidates == 1 and isinstance(figure, PanelsFigure):
         pass  # shown as it is, without a vote
     elif offered is not None and not set(figure.votes) & set(offered):

@@ -46,7 +46,7 @@ class Losses(NamedTuple):
     total: Float[Tensor, ""]
     cells: Float[Tensor, ""]
     halt: Float[Tensor, ""]
-    go_on: Float[Tensor, ""]
+    continuing: Float[Tensor, ""]
 
 
 def offer(
@@ -145,19 +145,28 @@ def segment_losses(segment: Segment, probabilities: Literal["softmax", "stablema
     """
     labels = segment.carry.labels
     labelled = labels != IGNORED
-    log_p = (log_stablemax if probabilities == "stablemax" else _log_softmax)(segment.logits.double())
-    losses = -log_p.gather(-1, torch.where(labelled, labels, 0).unsqueeze(-1)).squeeze(-1)
+    losses = cell_losses(segment.logits, torch.where(labelled, labels, 0), probabilities)
     cells = (torch.where(labelled, losses, 0.0).sum(-1) / labelled.sum(-1).clamp(min=1)).sum()
     halt = _summed_bce(segment.q_halt, right(segment).to(segment.q_halt))
-    go_on = _summed_bce(segment.q_continue, segment.target_continue)
-    return Losses(cells + 0.5 * (halt + go_on), cells, halt, go_on)
+    continuing = _summed_bce(segment.q_continue, segment.target_continue)
+    return Losses(cells + 0.5 * (halt + continuing), cells, halt, continuing)
+
+
+def cell_losses(
+    logits: Float[Tensor, "puzzles cells classes"],
+    labels: Int[Tensor, "puzzles cells"],
+    probabilities: Literal["softmax", "stablemax"],
+) -> Float[Tensor, "puzzles cells"]:
+    """-log P(label) of each cell, in nats and float64."""
+    log_p = (log_stablemax if probabilities == "stablemax" else _log_softmax)(logits.double())
+    return -log_p.gather(-1, labels.unsqueeze(-1)).squeeze(-1)
 
 
 def _halting_logits(halting: Float[Tensor, "puzzles 1 2"] | None) -> tuple[Tensor, Tensor]:
     """Those to halt and those to continue."""
     assert halting is not None  # HRM always has them
-    halt, go_on = halting.squeeze(1).unbind(-1)
-    return halt, go_on
+    halt, continuing = halting.squeeze(1).unbind(-1)
+    return halt, continuing
 
 
 def _log_softmax(logits: Tensor) -> Tensor:

@@ -2,12 +2,13 @@
 
 import copy
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from cvoting.data.puzzles import Puzzles
 from cvoting.errors import CvotingError
@@ -18,7 +19,6 @@ from cvoting.seeding import generator
 from cvoting.tasks.base import Task
 from cvoting.training.batches import Batch, training_batch, validation_batches
 from cvoting.training.ema import update_average
-from cvoting.training.losses import masked_cross_entropy
 from cvoting.training.objective import Objective
 from cvoting.training.optimizers import set_learning_rate, warm_up
 from cvoting.training.state import TrainingState
@@ -80,7 +80,7 @@ def train(
         ).to(device)
         state.watch(_update(state, batch, resume))
         if state.update % params.validate_every == 0 or state.update == params.updates:
-            row = state.end_window() | evaluate(state.average, held_out, params.T_train)
+            row = state.end_window() | evaluate(state.average, held_out, params.T_train, objective.cell_losses)
             state.log.append(row)
             note = f"loss {row['loss']:.3f}, validation: board accuracy {100 * row['validation_board']:.1f} %"
         if state.update % params.checkpoint_every == 0 or state.update == params.updates:
@@ -130,7 +130,9 @@ def _diverged(update: int, found: str, resume: Path) -> TrainingDiverged:
 
 
 @torch.inference_mode()
-def evaluate(model: RecurrentModel, batches: list[Batch], steps: int) -> dict[str, float]:
+def evaluate(
+    model: RecurrentModel, batches: list[Batch], steps: int, cell_losses: Callable[[Tensor, Tensor], Tensor]
+) -> dict[str, float]:
     """Loss over the positions to predict (nats), and cell and board accuracy, one rollout per puzzle."""
     model.eval()
     loss = right = cells = boards = puzzles = 0.0
@@ -138,7 +140,7 @@ def evaluate(model: RecurrentModel, batches: list[Batch], steps: int) -> dict[st
         logits = model(batch.questions, batch.noise, steps)[:, 0]
         correct = (logits.argmax(-1) == batch.targets) | ~batch.to_predict
         count = int(batch.to_predict.sum())
-        loss += float(masked_cross_entropy(logits, batch.targets, batch.to_predict)) * count
+        loss += float(cell_losses(logits, batch.targets)[batch.to_predict].sum())
         right += count - int((~correct).sum())
         cells += count
         boards += int(correct.all(-1).sum())

@@ -6,6 +6,18 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 
+def cell_cross_entropy(
+    logits: Float[Tensor, "puzzles cells classes"], targets: Int[Tensor, "puzzles cells"]
+) -> Float[Tensor, "puzzles cells"]:
+    """Cross-entropy of each cell, in nats.
+
+    Args:
+        logits: one score per class and cell.
+        targets: the class of each cell.
+    """
+    return cross_entropy(logits.flatten(0, 1), targets.flatten(), reduction="none").view(targets.shape)
+
+
 def masked_cross_entropy(
     logits: Float[Tensor, "puzzles cells classes"],
     targets: Int[Tensor, "puzzles cells"],
@@ -18,6 +30,4 @@ def masked_cross_entropy(
         targets: the class of each cell.
         positions: the cells that count.
     """
-    losses = cross_entropy(logits.flatten(0, 1), targets.flatten(), reduction="none")
-    weights = positions.flatten()
-    return torch.where(weights, losses, 0.0).sum() / weights.sum()
+    return torch.where(positions, cell_cross_entropy(logits, targets), 0.0).sum() / positions.sum()

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from cvoting.models.base import RecurrentModel
@@ -39,6 +39,12 @@ class Objective(ABC):
     @abstractmethod
     def minimised(self, batch: Batch, update: int) -> Minimised:
         """What update `update`, counted from 0, minimises on its batch."""
+
+    @abstractmethod
+    def cell_losses(
+        self, logits: Float[Tensor, "puzzles cells classes"], targets: Int[Tensor, "puzzles cells"]
+    ) -> Float[Tensor, "puzzles cells"]:
+        """What a cell's answer costs in nats, as training has it: for the validation."""
 
     def state(self) -> dict[str, Tensor]:
         """What the next update needs that is neither a weight nor a moment of the optimiser."""

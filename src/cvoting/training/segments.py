@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import torch
-from jaxtyping import Int
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from cvoting.models.hrm import HRM
@@ -13,6 +13,7 @@ from cvoting.seeding import generator
 from cvoting.training.act import (
     IGNORED,
     Carry,
+    cell_losses,
     minimum_steps,
     offer,
     replace_halted,
@@ -54,18 +55,24 @@ class Segments(Objective):
         if self.params.loss_positions == "predict":
             labels = torch.where(batch.to_predict, labels, IGNORED)
         offered = offer(self.model, batch.questions, labels, batch.noise)
-        carry = replace_halted(self.carry or offered, offered)
+        carry = replace_halted(offered if self.carry is None else self.carry, offered)
         segment = run_segment(self.model, carry, self._minimum(batch, update), self.params.T_train)
         losses, self.carry = segment_losses(segment, self.model.params.probabilities), segment.carry
         rows = len(labels)
         watched = {
             "cell_loss": losses.cells.item() / rows,
-            "halting_loss": (losses.halt + losses.go_on).item() / rows,
+            "halting_loss": (losses.halt + losses.continuing).item() / rows,
             "board": right(segment).double().mean().item(),
             "segments": carry.steps.double().mean().item() + 1,
             "halted": segment.carry.halted.double().mean().item(),
         }
         return Minimised(losses.total / rows, watched)
+
+    def cell_losses(
+        self, logits: Float[Tensor, "puzzles cells classes"], targets: Int[Tensor, "puzzles cells"]
+    ) -> Float[Tensor, "puzzles cells"]:
+        """The cross-entropy of each cell, by the probabilities of the training."""
+        return cell_losses(logits, targets, self.model.params.probabilities)
 
     def _minimum(self, batch: Batch, update: int) -> Int[Tensor, "puzzles"]:
         """The segments that rows have to make before they may halt, in this update."""

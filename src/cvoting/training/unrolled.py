@@ -1,9 +1,11 @@
 """Training on the answers after T_train steps, by backpropagation through those after the detach step."""
 
 import torch
+from jaxtyping import Float, Int
+from torch import Tensor
 
 from cvoting.training.batches import Batch
-from cvoting.training.losses import masked_cross_entropy
+from cvoting.training.losses import cell_cross_entropy, masked_cross_entropy
 from cvoting.training.objective import Minimised, Objective
 from cvoting.training.optimizers import make_adam
 
@@ -20,3 +22,9 @@ class Unrolled(Objective):
         positions = batch.to_predict if self.params.loss_positions == "predict" else torch.ones_like(batch.to_predict)
         logits = self.model(batch.questions, batch.noise, self.params.T_train, self.params.detach_step)[:, 0]
         return Minimised(masked_cross_entropy(logits, batch.targets, positions), {})
+
+    def cell_losses(
+        self, logits: Float[Tensor, "puzzles cells classes"], targets: Int[Tensor, "puzzles cells"]
+    ) -> Float[Tensor, "puzzles cells"]:
+        """The cross-entropy of each cell."""
+        return cell_cross_entropy(logits, targets)

@@ -36,9 +36,6 @@ FILLED, HATCHES = "confidence", ("/////", ".....", "xxxxx", "-----")
 #: Space between the bars of two banks, in bars.
 GAP = 0.7
 OUTLINE: dict[str, Any] = {"linestyle": (0, (3, 1)), "linewidth": 0.9, "zorder": 0.5}
-NUMBER: dict[str, Any] = {
-    "fontsize": 6.5, "ha": "center", "bbox": {"boxstyle": "round,pad=0.2", "facecolor": "white", "edgecolor": "none"},
-}  # fmt: skip
 NUMBERS = ("vote", "K", "value", "low", "high", "published", "published_spread", "published_id")
 COLUMNS = ("panel", "bank", "title", *ABOUT, "training_seeds", "inference_seeds", "estimator", "metric", *NUMBERS)
 
@@ -106,7 +103,7 @@ def _bars(table: pd.DataFrame, votes: Sequence[str], metric: str, published: pd.
 
 
 def _draw_panel(axes: Axes, data: pd.DataFrame, looks: Mapping[str, tuple[float, str | None]]) -> None:
-    """One group of bars, those of a bank side by side, each with its interval, its number and its K."""
+    """One group of bars, those of a bank side by side, each with its interval, its K and its number."""
     title_panel(axes, data)
     bars, banks = data.drop_duplicates(["bank", "vote"]), list(dict.fromkeys(data["bank"]))
     places = [place + GAP * banks.index(bank) for place, bank in enumerate(bars["bank"])]
@@ -114,20 +111,18 @@ def _draw_panel(axes: Axes, data: pd.DataFrame, looks: Mapping[str, tuple[float,
     colours, metrics = model_colours(data["model"]), data["metric"].nunique()
     for _, row in data.iterrows():
         place, colour = at[row["bank"], row["vote"]], colours[row["model"]]
-        if row["metric"] == "optimal":
-            axes.bar(place, row["value"], 0.8, color="none", edgecolor=colour, **OUTLINE)
-        else:
-            axes.bar(place, row["value"], 0.8, **_filled(colour, *looks[row["vote"]]))
+        optimal = row["metric"] == "optimal"
+        face = {"color": "none", "edgecolor": colour, **OUTLINE} if optimal else _filled(colour, *looks[row["vote"]])
+        axes.bar(place, row["value"], 0.8, **face)
         # Intervals of the two ways of counting stand side by side.
-        beside = 0.1 * (metrics > 1) * (1 if row["metric"] == "optimal" else -1)
-        axes.vlines(place + beside, row["low"], row["high"], color="0.15", linewidth=0.9)
+        beside = 0.1 * (metrics > 1) * (1 if optimal else -1)
+        dashes = OUTLINE["linestyle"] if optimal else "-"
+        axes.vlines(place + beside, row["low"], row["high"], color="0.15", linewidth=0.9, linestyle=dashes)
         if pd.notna(row["published"]):
             theirs = (place, row["published"], row["published_spread"])
             axes.errorbar(*theirs, color="0.15", capsize=2.5, clip_on=False, zorder=4, **PUBLISHED)
-    for place, value in zip(places, bars["value"], strict=True):
-        axes.annotate(f"{100 * value:.1f}", (place, 0), (0, 7), textcoords="offset points", **NUMBER)
-    axes.set_xticks(places, [str(K) for K in bars["K"]])
-    axes.set_xlabel("Number of candidates $K$")
+    axes.set_xticks(places, [f"{K}\n({100 * value:.1f})" for K, value in zip(bars["K"], bars["value"], strict=True)])
+    axes.set_xlabel("Number of candidates $K$ (board accuracy in %)")
     axes.grid(axis="x", visible=False)
 
 

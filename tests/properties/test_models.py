@@ -216,12 +216,15 @@ def test_the_same_generator_gives_the_same_rollout_and_another_another(architect
 @some_cases
 def test_a_candidate_does_not_depend_on_the_others(architecture: str, data: st.DataObject) -> None:
     case = data.draw(cases(architecture))
+    # In float32 recurrence can make a difference in rounding larger than any fixed tolerance.
+    case.model.double()
+    case = case._replace(noise=case.noise.double())
     together = case.model.readout(roll_out(case, some_steps(architecture))[-1])
     for p in range(case.noise.shape[0]):
         for k in range(case.noise.shape[1]):
             alone = case._replace(questions=case.questions[p : p + 1], noise=case.noise[p : p + 1, k : k + 1])
             logits = case.model.readout(roll_out(alone, some_steps(architecture))[-1])
-            torch.testing.assert_close(logits[0, 0], together[p, k], rtol=1e-4, atol=1e-5)
+            torch.testing.assert_close(logits[0, 0], together[p, k], rtol=1e-9, atol=1e-9)
 
 
 @every_recurrent_model

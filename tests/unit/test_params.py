@@ -105,7 +105,7 @@ def test_a_value_of_a_wrong_type_is_refused_at_every_leaf(laptop, schema):
             "sudoku_hard",
             r"dataset = 'sudoku_hard': it has no train and no validation split",
         ),
-        ("runs.akorn-sudoku.model", "hrm", r"model = 'hrm': expected one of akorn"),
+        ("runs.akorn-sudoku.model", "cnn", r"model = 'cnn': expected one of akorn"),
         (
             "runs.akorn-sudoku.training",
             {"optimizer": {"lrr": 1.0}},

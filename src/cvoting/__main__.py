@@ -115,7 +115,9 @@ def rollouts(args: argparse.Namespace) -> None:
     task, model = make_task(about["task"]), make_model(about["network"], about["task"])
     plan = build(RolloutPlan, recipe["plan"], "plan")
     checkpoint.load_into(model, plan.weights)
-    prepare_start(model, about.get("initial_state", "random"), plan.candidates, plan.random_start_anyway)
+    prepare_start(
+        model, about.get("initial_state", model.initial_state_kind), plan.candidates, plan.random_start_anyway
+    )
     puzzles = read_puzzles(args.puzzles, task)
     header = BankHeader(
         run=about["run"],

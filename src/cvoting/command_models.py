@@ -19,7 +19,9 @@ CANDIDATES = 64
 def import_checkpoint(args: argparse.Namespace) -> None:
     """Turn a file of weights of released code (torch or safetensors) into a checkpoint; pickled code is never run."""
     from cvoting.import_checkpoint import import_checkpoint
+    from cvoting.models.released_file import read_config
     from cvoting.models.released_registry import FORMATS
+    from cvoting.models.released_settings import Settings
     from cvoting.run_record import record_run
 
     form = choose("format", args.format, FORMATS)
@@ -28,7 +30,8 @@ def import_checkpoint(args: argparse.Namespace) -> None:
     names = {"run": args.run_name or args.file.stem, "model": args.model or args.format}
     about = {**names, "training_seed": args.training_seed}
     with record_run(args.out, format=args.format, file=str(args.file), set=dict(args.set)):
-        checkpoint, lines = import_checkpoint(args.format, form, args.file, dict(args.set), about)
+        settings = Settings(dict(args.set), read_config(args.file))
+        checkpoint, lines = import_checkpoint(args.format, form, args.file, settings, about)
         checkpoint.save(args.out)
     print(*lines, f"wrote {args.out}", sep="\n")
 
@@ -43,15 +46,16 @@ def import_run(args: argparse.Namespace) -> None:
     released = recipe["imported"]["format"] == "released"
     form = choose("format of released weights", recipe["network"]["architecture"], FORMATS) if released else None
     with record_run(args.out, recipe=recipe, code=args.code):
-        checkpoint = import_run(recipe, args.file, form)
+        checkpoint, lines = import_run(recipe, args.file, form)
         checkpoint.load_into(make_model(recipe["network"], recipe["task"]))
         checkpoint.save(args.out)
+    print(*lines, sep="\n")
 
 
 def solve(args: argparse.Namespace) -> None:
     """Solve puzzles with a trained model: the most confident of K candidates, and how the candidates split."""
     from cvoting.checkpoint import Checkpoint
-    from cvoting.data.questions import read_questions
+    from cvoting.data.questions import parse_question, read_questions
     from cvoting.devices import choose_device
     from cvoting.rollouts import prepare_start
     from cvoting.solve import default_steps, describe, solve
@@ -60,12 +64,13 @@ def solve(args: argparse.Namespace) -> None:
     about = checkpoint.about
     task, model = make_task(about["task"]), make_model(about["network"], about["task"])
     checkpoint.load_into(model)
-    steps = args.steps or default_steps(model, about)
-    questions = read_questions(task, args.puzzle, args.file)
-    start = about.get("initial_state", "random")
+    steps, why = (args.steps, "as --steps says") if args.steps else default_steps(model, about)
+    questions = read_questions(task, args.file) if args.file else [parse_question(task, args.puzzle, "the puzzle")]
+    start = about.get("initial_state", model.initial_state_kind)
     candidates = args.k or (1 if start == "fixed" and not args.random_start_anyway else CANDIDATES)
     prepare_start(model, start, candidates, args.random_start_anyway)
     device = choose_device(args.threads)
+    print(f"steps: {steps}, {why}" + ("" if args.steps else "; --steps changes them") + "\n")
     for number, question in enumerate(questions, start=1):
         if len(questions) > 1:
             print("\n" * (number > 1) + f"puzzle {number} of {len(questions)}\n")
@@ -89,7 +94,7 @@ def add_model_verbs(verb: Callable[..., argparse.ArgumentParser]) -> None:
     sub = verb(solve, checkpoint=Path)
     given = sub.add_mutually_exclusive_group(required=True)
     given.add_argument("--puzzle", help="a question, row by row, rows joined or separated by / or line breaks")
-    given.add_argument("--file", type=Path, help="one question per line")
+    given.add_argument("--file", type=Path, help="questions, one per line, or one row per line")
     sub.add_argument("--k", type=positive, help=f"candidates (default: {CANDIDATES}, or 1 from a fixed start)")
     sub.add_argument(
         "--steps", type=positive, help="recurrent steps (default: twice those of the training; of HRM those)"

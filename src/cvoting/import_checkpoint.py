@@ -6,30 +6,29 @@ from typing import Any
 
 from cvoting.checkpoint import Checkpoint
 from cvoting.models.released import ReleasedFormat
-from cvoting.models.released_file import CONFIG, read_config, read_weights
+from cvoting.models.released_file import CONFIG, read_weights
 from cvoting.models.released_settings import Settings, SettingsError
 
 
 def import_checkpoint(
-    name: str, form: ReleasedFormat, path: Path, flags: Mapping[str, Any], about: Mapping[str, Any]
+    name: str, form: ReleasedFormat, path: Path, settings: Settings, about: Mapping[str, Any]
 ) -> tuple[Checkpoint, list[str]]:
     """The checkpoint of a released file, and lines that say what it is of and how that is known.
 
     Args:
         name: of the format.
         form: reads the released program's weights.
-        path: the file; a configuration `all_config.yaml` beside it is read too.
-        flags: settings that the user states, by dotted key.
+        path: the file.
+        settings: what the user states, and perhaps the configuration beside the file.
         about: run, model, training_seed: what the checkpoint calls itself.
 
     Raises:
-        ReleasedFileError: when the file or its configuration cannot be read, or could run code.
+        ReleasedFileError: when the file cannot be read, or could run code.
         WeightsMismatch: with all names or shapes that are not of the format.
         SettingsError: when settings contradict the weights or do not exist.
         ParameterError: when the settings make no model.
     """
     weights, sha256 = read_weights(path)
-    settings = Settings(flags, read_config(path))
     found = form(weights, settings)
     if type(found.T_train) is not int or found.T_train < 1:
         raise SettingsError(f"training.T_train = {found.T_train!r}: expected a whole number, at least 1")

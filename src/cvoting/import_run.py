@@ -8,14 +8,18 @@ from typing import Any
 from cvoting.checkpoint import Checkpoint, CheckpointError
 from cvoting.import_checkpoint import import_checkpoint
 from cvoting.models.released import ReleasedFormat
+from cvoting.models.released_settings import Settings
 from cvoting.params.core import plain
 
 
-def import_run(recipe: Mapping[str, Any], path: Path, form: ReleasedFormat | None) -> Checkpoint:
-    """The checkpoint of a run.
+def import_run(recipe: Mapping[str, Any], path: Path, form: ReleasedFormat | None) -> tuple[Checkpoint, list[str]]:
+    """The checkpoint of a run, and lines that say what it is of and how that is known.
+
+    Nothing beside the file is read: the study says what it is of.
 
     Args:
-        recipe: run, model, dataset, task, network, training, training_seed, and `imported` with the file's SHA-256.
+        recipe: run, model, dataset, task, network, training_seed, `imported` with the file's SHA-256, and of released
+            weights T_train and perhaps `imported.puzzle_identifier`.
         path: the file.
         form: reads the released program's weights; None for a checkpoint of ours.
 
@@ -38,14 +42,17 @@ def import_run(recipe: Mapping[str, Any], path: Path, form: ReleasedFormat | Non
         checkpoint = Checkpoint.load(path)
         origin = checkpoint.about.get("imported", {}) | {"checkpoint": path.name, "checkpoint_sha256": found}
         about = checkpoint.about | names | {"imported": origin}
-        checkpoint = Checkpoint(about, checkpoint.average, checkpoint.raw)
+        checkpoint, lines = Checkpoint(about, checkpoint.average, checkpoint.raw), [f"{path.name}: SHA-256 {found}"]
     else:
         flags = {f"{block}.{name}": value for block in ("network", "task") for name, value in recipe[block].items()}
-        flags["training.T_train"] = recipe["training"]["T_train"]
-        del flags["network.architecture"]  # it has chosen the format
-        checkpoint, _ = import_checkpoint(recipe["network"]["architecture"], form, path, flags, names)
+        flags["training.T_train"] = recipe["T_train"]
+        if "puzzle_identifier" in recipe["imported"]:
+            flags["puzzle_identifier"] = recipe["imported"]["puzzle_identifier"]
+        architecture = flags.pop("network.architecture")  # it has chosen the format
+        settings = Settings(flags, stated_by="the study")
+        checkpoint, lines = import_checkpoint(architecture, form, path, settings, names)
     _check(checkpoint, recipe, path)
-    return checkpoint
+    return checkpoint, lines
 
 
 def _check(checkpoint: Checkpoint, recipe: Mapping[str, Any], path: Path) -> None:

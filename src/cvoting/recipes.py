@@ -40,14 +40,16 @@ def audit_modules(study: Study, dataset: str) -> tuple[str, ...]:
 
 def train(study: Study, run: str, training_seed: int) -> str:
     """Train a run with one seed."""
-    return canonical(_training(study, run, training_seed))
+    return canonical({**_about(study, run, training_seed), "training": study.training_of(run)})
 
 
 def import_run(study: Study, run: str, training_seed: int) -> str:
-    """Import a run's weights: what a training is told, and the file's contents and format, wherever it lies."""
-    block = study.runs[run].imported
-    imported = {"sha256": block.sha256, "format": block.format} if block else None
-    return canonical({**_training(study, run, training_seed), "imported": imported})
+    """Import a run's weights: what they are of, and the file's contents and format, wherever it lies."""
+    about, block = _about(study, run, training_seed), study.runs[run].imported
+    if block and block.format == "released":
+        about["T_train"] = study.training_of(run).T_train  # a checkpoint of ours says that itself
+    stated = {name: value for name, value in plain(block).items() if name != "file" and value is not None}
+    return canonical({**about, "imported": stated})
 
 
 def import_run_modules(study: Study, run: str) -> tuple[str, ...]:
@@ -118,7 +120,8 @@ def table_modules(name: str) -> tuple[str, ...]:
     return (f"cvoting.paper_tables.{name}",)
 
 
-def _training(study: Study, run: str, training_seed: int) -> dict[str, object]:
+def _about(study: Study, run: str, training_seed: int) -> dict[str, object]:
+    """What a checkpoint is of."""
     block = study.runs[run]
     return {
         "run": run,
@@ -126,7 +129,6 @@ def _training(study: Study, run: str, training_seed: int) -> dict[str, object]:
         "dataset": block.dataset,
         "task": study.datasets[block.dataset].task,
         "network": study.models[block.model].network,
-        "training": study.training_of(run),
         "training_seed": training_seed,
     }
 

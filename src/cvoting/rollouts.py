@@ -63,12 +63,15 @@ def prepare_start(model: RecurrentModel, kind: str, candidates: int, random_star
         model: whose candidates start.
         kind: how the model was trained to start, from its checkpoint: "random" or "fixed".
         candidates: rollouts per puzzle.
-        random_start_anyway: start a model of a fixed start at N(0, 1) noise; a warning goes to stderr.
+        random_start_anyway: start a model of a fixed start at N(0, 1) noise, with a warning to stderr; of another
+            kind of start the flag changes nothing, which is said there too.
 
     Raises:
         FixedStartError: for several candidates of a model with a fixed start, without `random_start_anyway`.
     """
     if kind != "fixed":
+        if random_start_anyway:
+            print("note: the model starts at random states anyway: nothing changes", file=sys.stderr, flush=True)
         return
     if random_start_anyway:
         warning = "the model was trained from one fixed initial state and now starts at N(0, 1) noise: expect it to be"
@@ -77,7 +80,8 @@ def prepare_start(model: RecurrentModel, kind: str, candidates: int, random_star
     elif candidates > 1:
         raise FixedStartError(
             f"{candidates} candidates of a model that was trained from one fixed initial state: all would be equal; "
-            "take 1 candidate, or start at random noise all the same (random_start_anyway)"
+            "take 1 candidate, or start at random noise all the same (`random_start_anyway: true` in a bank or plan, "
+            "`--random-start-anyway` of solve)"
         )
 
 

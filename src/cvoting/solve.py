@@ -1,6 +1,6 @@
 """Puzzles of a user, solved by a trained model: C-voting over K candidates, and how the candidates split."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,6 @@ from cvoting.params.core import ParameterError
 from cvoting.params.rollouts import RolloutPlan
 from cvoting.rollouts import roll_out_candidates
 from cvoting.tasks.base import Task
-from cvoting.tasks.sudoku import Sudoku
 
 #: Candidates computed at once.
 CHUNK = 64
@@ -100,8 +99,8 @@ def solve(
     )
 
 
-def default_steps(model: RecurrentModel, about: Mapping[str, Any]) -> int:
-    """The steps that the model is usually evaluated with.
+def default_steps(model: RecurrentModel, about: Mapping[str, Any]) -> tuple[int, str]:
+    """The steps that the model is usually evaluated with, and why these.
 
     Args:
         model: the checkpoint's.
@@ -113,51 +112,58 @@ def default_steps(model: RecurrentModel, about: Mapping[str, Any]) -> int:
     T_train = about.get("training", {}).get("T_train")
     if not isinstance(T_train, int):
         raise SolveError("the checkpoint does not say with how many steps it was trained: give them with --steps")
-    return T_train * model.evaluation_factor
+    factor = model.evaluation_factor
+    times = {1: "as many", 2: "twice as many"}.get(factor, f"{factor} times as many")
+    return T_train * factor, f"{times} as in training"
 
 
 def describe(task: Task, solution: Solution) -> str:
-    """The answer of the most confident candidate as a grid, what it is worth, and how the candidates split."""
+    """The answer of the most confident candidate as a picture, what it is worth, and how the candidates split."""
     candidates, distinct_answers = int(solution.counts.sum()), len(solution.answers)
+    column, *confidences = confidence_column(solution.confidence[:LISTED].tolist())
     lines = [draw(task, solution.answer), ""]
-    lines += [f"confidence {solution.confidence[0]:.4f}; {_verdict(task, solution)}"]
+    lines += [f"confidence {column.removesuffix('confidence')}{confidences[0]}; {_verdict(task, solution)}"]
     lines += [f"candidates: {candidates}, distinct answers: {distinct_answers}"]
-    lines += ["  candidates  confidence  constraints"]
+    lines += [f"  candidates  {column}  constraints"]
     states = np.where((solution.answers == no_answer(task)).any(axis=1), "incomplete", "violated")
     states = np.where(solution.satisfied, "satisfied", states)
-    rows = zip(solution.counts.tolist(), solution.confidence.tolist(), states.tolist(), strict=True)
-    lines += [f"  {count:>10}  {confidence:>10.4f}  {state}" for count, confidence, state in list(rows)[:LISTED]]
+    ties = np.diff(solution.confidence, prepend=np.inf) == 0
+    for count, confidence, state, tied in zip(solution.counts, confidences, states, ties, strict=False):
+        same = " (as confident as the row above)" if tied else ""
+        lines += [f"  {count:>10}  {confidence:>{len(column)}}  {state}{same}"]
     if distinct_answers > LISTED:
         others = f"other answers: {distinct_answers - LISTED}, satisfied: {int(solution.satisfied[LISTED:].sum())}"
-        lines += [f"  {solution.counts[LISTED:].sum():>10}  {'':>10}  {others}"]
+        lines += [f"  {solution.counts[LISTED:].sum():>10}  {'':>{len(column)}}  {others}"]
     return "\n".join(lines)
 
 
+def confidence_column(values: Sequence[float]) -> list[str]:
+    """A heading and some confidences, with four decimals, or by what they lack of 1 where these do not tell them apart.
+
+    Confidences close to 1 differ in what they lack of it, which is exact in floating point; it gets as many digits as
+    tell all of them apart.
+    """
+    distinct = len(set(values))
+    decimals = [f"{value:.4f}" for value in values]
+    if len(set(decimals)) == distinct and "1.0000" not in decimals:
+        return ["confidence", *decimals]
+    lacking = ([f"{1 - value:.{digits}e}" for value in values] for digits in range(1, 17))
+    return ["1 - confidence", *next(texts for texts in lacking if len(set(texts)) == distinct)]
+
+
 def draw(task: Task, tokens: UInt8[np.ndarray, "cells"]) -> str:
-    """A board or maze, one line per row; lines between the boxes of a Sudoku, and '?' for what is no answer."""
-    missing, (rows, columns) = tokens == no_answer(task), task.grid
+    """A board or maze as a picture, with '?' for what is no answer."""
+    missing = tokens == no_answer(task)
     characters = task.format(np.where(missing, np.uint8(task.blank), tokens))
-    text = "".join(UNANSWERED if gap else character for gap, character in zip(missing, characters, strict=True))
-    lines = [text[row * columns : (row + 1) * columns] for row in range(rows)]
-    if not isinstance(task, Sudoku):
-        return "\n".join(lines)
-    height, width = task.box
-    drawn = [" | ".join(" ".join(line[at : at + width]) for at in range(0, columns, width)) for line in lines]
-    rule = "-+-".join(["-" * (2 * width - 1)] * (columns // width))
-    bands = ["\n".join(drawn[at : at + height]) for at in range(0, rows, height)]
-    return f"\n{rule}\n".join(bands)
+    return task.draw("".join(UNANSWERED if gap else c for gap, c in zip(missing, characters, strict=True)))
 
 
 def _verdict(task: Task, solution: Solution) -> str:
     """What the selected answer is worth, and what is wrong with it."""
-    if solution.satisfied[0]:
-        return "it satisfies the constraints"
     if missing := int((solution.answer == no_answer(task)).sum()):
         cells = "1 cell" if missing == 1 else f"{missing} cells"
         return f"it is incomplete: what the model predicts in {cells} ({UNANSWERED}) is not an answer"
-    problem = (
-        task.contradiction(solution.answer)
-        if isinstance(task, Sudoku)
-        else "not one simple path of free cells from S to G"
-    )
-    return f"it violates the constraints: {problem}"
+    problem = task.violation(solution.question, solution.answer)
+    verdict = f"it violates the constraints: {problem}" if problem else "it satisfies the constraints"
+    remark = task.remark(solution.question, solution.answer)
+    return f"{verdict}; {remark}" if remark else verdict

@@ -39,6 +39,12 @@ def other_names(bench: Bench) -> None:
     bench.cvoting(IMPORT)
 
 
+@case("Weights of another program than was said")
+def other_program(bench: Bench) -> None:
+    """HRM's file is read as AKOrN's."""
+    bench.cvoting(IMPORT_HRM.replace("--format hrm", "--format akorn"))
+
+
 @case("Released weights with code in them", do="Open such a file nowhere, unless you trust who made it.")
 def code_in_weights(bench: Bench) -> None:
     """The file would run a command when it is read as programs usually read it."""
@@ -191,6 +197,12 @@ def no_puzzles(bench: Bench) -> None:
     """Only empty lines."""
     bench.write("puzzles.txt", "\n\n")
     bench.cvoting(SOLVE)
+
+
+@case("A folder in the place of a file of puzzles")
+def folder_of_puzzles(bench: Bench) -> None:
+    """The name of the folder where the file lies."""
+    bench.cvoting(SOLVE.replace("puzzles.txt", "hrm"))
 
 
 @case("No number of steps")

@@ -105,6 +105,21 @@ def test_a_puzzle_has_no_contradiction_and_an_inconsistent_question_has_one(name
 
 
 @every_task
+@some_cases
+@given(data=st.data())
+def test_what_is_wrong_with_an_answer_is_said_exactly_if_something_is(name: str, data: st.DataObject) -> None:
+    task, questions, answers = some_puzzles(name, data)
+    rng = data.draw(GENERATORS)
+    first = task.first_answer_token
+    for question, answer in zip(questions, answers, strict=True):
+        for changed in range(4):
+            other = answer.copy()
+            other[rng.integers(task.cells, size=changed)] = rng.integers(first, first + task.classes, size=changed)
+            fine = task.valid(other) and task.answers_question(other, question)
+            assert (task.violation(question, other) is None) == fine
+
+
+@every_task
 @given(data=st.data())
 @some_cases
 def test_a_transformed_puzzle_is_a_puzzle_with_an_answer_as_good(name: str, data: st.DataObject) -> None:

@@ -311,12 +311,12 @@ def test_all_that_is_wrong_with_a_reading_is_said_at_once() -> None:
 @pytest.mark.parametrize("name", ["itrsa", "transformer"])
 def test_released_weights_of_an_architecture_that_has_no_format_are_refused(toy, name):
     block = {"file": "f", "sha256": "0" * 64, "format": "released"}
-    (problem,) = problems(toy, {f"runs.{name}-sudoku.imported": block})
+    (problem,) = problems(toy, {"tables": {}, f"runs.{name}-sudoku.imported": block})
     assert problem == (
         f"runs.{name}-sudoku.imported.format = 'released', and {name} is of the architecture {name}: expected "
         "'checkpoint'; released weights can be read of akorn and hrm"
     )
-    assert not problems(toy, {f"runs.{name}-sudoku.imported": block | {"format": "checkpoint"}})
+    assert not problems(toy, {"tables": {}, f"runs.{name}-sudoku.imported": block | {"format": "checkpoint"}})
 
 
 def test_several_candidates_of_a_fixed_start_are_refused(toy):
@@ -327,6 +327,40 @@ def test_several_candidates_of_a_fixed_start_are_refused(toy):
     assert problems(toy, changes | {"figures": {}}) == []
     message = f"figures.{FIG1}.banks = 'hrm_fixed-sudoku_hard': expected a bank that starts as its model was trained to"
     assert message in problems(toy, changes)
+    (problem,) = problems(toy, {"figures": {}, f"banks.{AKORN}.random_start_anyway": True})
+    assert problem == f"banks.{AKORN}.random_start_anyway = True: expected false, akorn starts at random anyway"
+
+
+RELEASED = {"file": "f", "sha256": "0" * 64, "format": "released"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (
+            {"runs.hrm-sudoku.imported": RELEASED},
+            "models.hrm.network.initial_state = 'per_token': expected 'fixed' for runs.hrm-sudoku, as every released "
+            "HRM was trained from its fixed state",
+        ),
+        (
+            {"runs.hrm_fixed-sudoku.imported": RELEASED, "banks.hrm_fixed-sudoku_hard.weights": "raw"},
+            "banks.hrm_fixed-sudoku_hard.weights = 'raw': expected 'average', all that a released HRM file holds",
+        ),
+        (
+            {"runs.akorn-sudoku.imported": RELEASED | {"puzzle_identifier": 1}},
+            "runs.akorn-sudoku.imported.puzzle_identifier = 1: expected null but for a released HRM",
+        ),
+        (
+            {"runs.akorn-sudoku.imported": RELEASED, "tables": {"table3_akorn": {"run": "akorn-sudoku"}}},
+            "tables.table3_akorn.run = 'akorn-sudoku': expected a run that is trained here; its weights are imported",
+        ),
+    ],
+    ids=["random starts", "raw weights", "a puzzle embedding of AKOrN", "hyper-parameters"],
+)
+def test_what_a_released_file_cannot_give_is_refused(toy, changes, message):
+    assert problems(toy, {"tables": {}, **changes}) == [message]
+    allowed = {"runs.hrm_fixed-sudoku.imported": RELEASED | {"puzzle_identifier": 1}, f"banks.{AKORN}.weights": "raw"}
+    assert problems(toy, {"tables": {}, "runs.akorn-sudoku.imported": RELEASED, **allowed}) == []
 
 
 @pytest.mark.parametrize(

@@ -84,7 +84,7 @@ def test_released_weights_are_imported_and_solve_a_puzzle(tmp_path: Path) -> Non
     assert "network.heads = 4 (the weights)" in printed
     assert "network.heads = 4 (all_config.yaml)" in printed
     solved = run_section(6, tmp_path)
-    assert solved.startswith("5 3 ")
+    assert solved.startswith("steps: 32, twice as many as in training; --steps changes them\n\n5 3 ")
     assert "\ncandidates: 64, distinct answers: " in solved
 
 

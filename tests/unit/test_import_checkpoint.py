@@ -5,19 +5,20 @@ import pickle
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 import yaml
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 
 from cvoting.checkpoint import Checkpoint, CheckpointError
 from cvoting.import_checkpoint import import_checkpoint
 from cvoting.models.akorn import AKOrN
 from cvoting.models.akorn_released import UNUSED, released_name
 from cvoting.models.released import WeightsMismatch
-from cvoting.models.released_file import ReleasedFileError
+from cvoting.models.released_file import ReleasedFileError, read_config
 from cvoting.models.released_registry import FORMATS
-from cvoting.models.released_settings import SettingsError
+from cvoting.models.released_settings import Settings, SettingsError
 from cvoting.params.akorn import AkornParams
 from cvoting.params.core import ParameterError, build, plain
 from cvoting.params.imported import RELEASED
@@ -62,7 +63,7 @@ def weights() -> dict[str, torch.Tensor]:
 def imported(weights: object, path: Path, **flags: object) -> tuple[Checkpoint, list[str]]:
     """Save and import."""
     torch.save(weights, path)
-    return import_checkpoint("akorn", FORMATS["akorn"], path, flags, ABOUT)
+    return import_checkpoint("akorn", FORMATS["akorn"], path, Settings(flags, read_config(path)), ABOUT)
 
 
 @pytest.mark.parametrize(
@@ -141,7 +142,7 @@ def test_raw_weights_that_a_file_did_not_hold_are_refused(tmp_path, weights):
 
 def test_safetensors_and_half_precision_are_read_too(tmp_path, weights):
     save_file({name: weight.half().contiguous() for name, weight in weights.items()}, tmp_path / "w.safetensors")
-    checkpoint, _ = import_checkpoint("akorn", FORMATS["akorn"], tmp_path / "w.safetensors", {}, ABOUT)
+    checkpoint, _ = import_checkpoint("akorn", FORMATS["akorn"], tmp_path / "w.safetensors", Settings(), ABOUT)
     assert checkpoint.average["embedding"].dtype == torch.float32
     assert torch.equal(checkpoint.average["embedding"], weights["embedding.weight"].half().float())
 
@@ -246,7 +247,7 @@ def test_code_in_a_file_is_refused_and_not_executed(tmp_path, form, write, where
     # Without torch's own way of saving, a tensor is rebuilt by a function, which is refused as well.
     refusals += (r"'torch[\w.]+', which could run code",) * (write is write_pickle)
     with pytest.raises(ReleasedFileError, match="|".join(refusals)):
-        import_checkpoint(form, FORMATS[form], tmp_path / "w.pth", {}, ABOUT)
+        import_checkpoint(form, FORMATS[form], tmp_path / "w.pth", Settings({}, read_config(tmp_path / "w.pth")), ABOUT)
     assert not (tmp_path / "executed").exists()
 
 
@@ -267,7 +268,9 @@ def test_a_file_without_weights_is_refused(tmp_path, content, message):
     else:
         torch.save(content, tmp_path / "w.pth")
     with pytest.raises(ReleasedFileError, match=re.escape(message)):
-        import_checkpoint("akorn", FORMATS["akorn"], tmp_path / "w.pth", {}, ABOUT)
+        import_checkpoint(
+            "akorn", FORMATS["akorn"], tmp_path / "w.pth", Settings({}, read_config(tmp_path / "w.pth")), ABOUT
+        )
 
 
 def test_a_cut_file_and_a_missing_one_are_refused(tmp_path, weights):
@@ -275,7 +278,7 @@ def test_a_cut_file_and_a_missing_one_are_refused(tmp_path, weights):
     (tmp_path / "w.pth").write_bytes((tmp_path / "w.pth").read_bytes()[:-200])
     for name, message in {"w.pth": "damaged or of another kind", "absent.pth": "No such file"}.items():
         with pytest.raises(ReleasedFileError, match=message):
-            import_checkpoint("akorn", FORMATS["akorn"], tmp_path / name, {}, ABOUT)
+            import_checkpoint("akorn", FORMATS["akorn"], tmp_path / name, Settings(), ABOUT)
 
 
 def test_formats_are_known_without_torch():
@@ -290,3 +293,29 @@ def test_sparse_weights_are_refused(tmp_path, weights):
 def test_the_network_of_an_imported_checkpoint_builds_again(tmp_path, weights):
     checkpoint, _ = imported(weights, tmp_path / "w.pth")
     assert plain(build(AkornParams, checkpoint.about["network"])) == checkpoint.about["network"]
+
+
+def test_weights_of_another_kind_are_called_by_their_name(tmp_path, weights, repository):
+    with np.load(repository / "tests/reference/data/hrm_tiny.npz") as file:
+        hrm = {n.removeprefix("weight/"): torch.from_numpy(file[n]) for n in file.files if n.startswith("weight/")}
+    Checkpoint(dict.fromkeys(ABOUT, "x"), model_of(NETWORK).state_dict(), {}).save(tmp_path / "ours")
+    files = {
+        "akorn": weights,
+        "hrm": hrm,
+        "ours": load_file(tmp_path / "ours"),
+        "other": {"conv1.weight": torch.ones(2)},
+    }
+    looks = {
+        "akorn": "the released AKOrN (format akorn)",
+        "hrm": "the released HRM (format hrm)",
+        "ours": "a checkpoint of cvoting, which is used as it is",
+        "other": "nothing known",
+    }
+    for form in FORMATS:
+        for name in files.keys() - {form}:
+            path = tmp_path / f"{name}.pth"
+            torch.save(files[name], path)
+            with pytest.raises(WeightsMismatch, match=r"none of the \d+ weights .* is there: it has \d+") as error:
+                import_checkpoint(form, FORMATS[form], path, Settings(), ABOUT)
+            assert looks[name] in str(error.value)
+            assert len(str(error.value).splitlines()) == 2

@@ -13,8 +13,9 @@ from cvoting.import_checkpoint import import_checkpoint
 from cvoting.models.hrm import HRM
 from cvoting.models.hrm_released_weights import to_released
 from cvoting.models.released import WeightsMismatch
+from cvoting.models.released_file import read_config
 from cvoting.models.released_registry import FORMATS
-from cvoting.models.released_settings import SettingsError
+from cvoting.models.released_settings import Settings, SettingsError
 from cvoting.params.core import ParameterError, build, plain
 from cvoting.params.hrm import HrmParams
 from cvoting.tasks.base import Task
@@ -65,7 +66,9 @@ def imported(weights: dict, path: Path, config: dict | None = None, **flags: Any
     torch.save(weights, path / "step_9")
     if config is not None:
         (path / "all_config.yaml").write_text(yaml.safe_dump(config))
-    return import_checkpoint("hrm", FORMATS["hrm"], path / "step_9", flags, ABOUT)
+    return import_checkpoint(
+        "hrm", FORMATS["hrm"], path / "step_9", Settings(flags, read_config(path / "step_9")), ABOUT
+    )
 
 
 def dotted(**flags: Any) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 import torch
 import yaml
 
+from cvoting.__main__ import main
 from cvoting.checkpoint import Checkpoint, CheckpointError
 from cvoting.import_run import import_run
 from cvoting.models.akorn import AKOrN
@@ -28,7 +30,8 @@ RUN = "akorn-sudoku"
 
 @pytest.fixture
 def toy(repository) -> dict[str, Any]:
-    return yaml.safe_load((repository / "params/toy.yaml").read_text())
+    """The toy study without tables of hyper-parameters: an imported run has none."""
+    return yaml.safe_load((repository / "params/toy.yaml").read_text()) | {"tables": {}}
 
 
 @pytest.fixture
@@ -53,7 +56,7 @@ def recipe(toy: dict[str, Any], path: Path, form: str = "released") -> dict[str,
 
 
 def test_a_released_file_becomes_the_checkpoint_of_the_run(toy, model, released):
-    checkpoint = import_run(recipe(toy, released), released, FORMATS["akorn"])
+    checkpoint = import_run(recipe(toy, released), released, FORMATS["akorn"])[0]
     assert {n: checkpoint.about[n] for n in ("run", "model", "dataset")} == {
         "run": RUN, "model": "akorn", "dataset": "sudoku",
     }  # fmt: skip
@@ -64,23 +67,47 @@ def test_a_released_file_becomes_the_checkpoint_of_the_run(toy, model, released)
 
 
 def test_a_checkpoint_becomes_that_of_the_run_and_keeps_where_it_comes_from(toy, released, tmp_path):
-    checkpoint = import_run(recipe(toy, released), released, FORMATS["akorn"])
+    checkpoint = import_run(recipe(toy, released), released, FORMATS["akorn"])[0]
     Checkpoint(checkpoint.about | {"run": "other"}, checkpoint.average, checkpoint.raw).save(tmp_path / "c")
-    again = import_run(recipe(toy, tmp_path / "c", "checkpoint"), tmp_path / "c", None)
+    again = import_run(recipe(toy, tmp_path / "c", "checkpoint"), tmp_path / "c", None)[0]
     assert again.about["run"] == RUN
     assert again.about["imported"]["file"] == "w.pth"
     assert again.about["imported"]["checkpoint"] == "c"
 
 
 def test_a_model_that_is_not_the_studys_is_refused(toy, released, tmp_path):
-    checkpoint = import_run(recipe(toy, released), released, FORMATS["akorn"])
+    checkpoint = import_run(recipe(toy, released), released, FORMATS["akorn"])[0]
     checkpoint.save(tmp_path / "c")
     toy["models"]["akorn"]["network"]["heads"] = 4
-    with pytest.raises(SettingsError, match=r"network.heads = 4 \(--set\): the weights are of network.heads = 2"):
+    with pytest.raises(SettingsError, match=r"network.heads = 4 \(the study\): the weights are of network.heads = 2"):
         import_run(recipe(toy, released), released, FORMATS["akorn"])
     message = f"another model than that of runs.{RUN}:\n  - network.heads: 2 in the file, 4 in the study"
     with pytest.raises(CheckpointError, match=re.escape(message)):
         import_run(recipe(toy, tmp_path / "c", "checkpoint"), tmp_path / "c", None)
+
+
+@pytest.mark.parametrize("beside", ["L: 7\nT: 9\n", "gamma: 0.25\n", "not: [yaml"])
+def test_a_configuration_beside_the_file_changes_nothing(toy, released, tmp_path, beside):
+    told = recipe(toy, released)
+    import_run(told, released, FORMATS["akorn"])[0].save(tmp_path / "without")
+    (tmp_path / "all_config.yaml").write_text(beside)
+    import_run(told, released, FORMATS["akorn"])[0].save(tmp_path / "with")
+    assert (tmp_path / "with").read_bytes() == (tmp_path / "without").read_bytes()
+
+
+def test_the_job_is_told_what_it_uses_and_prints_what_it_found(toy, released, tmp_path, monkeypatch, capsys):
+    told = recipe(toy, released)
+    assert "training" not in told
+    assert told["T_train"] == 3
+    arguments = ["import-run", json.dumps(told), f"--file={released}", f"--out={tmp_path / 'c'}", "--code=0"]
+    monkeypatch.setattr(sys, "argv", ["cvoting", *arguments])
+    assert main() == 0
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[0] == f"w.pth: SHA-256 {told['imported']['sha256']}"
+    assert "network.heads = 2 (the weights)" in printed
+    assert "training.T_train = 3 (the study)" in printed
+    # A checkpoint of ours says itself how it was trained.
+    assert "T_train" not in recipe(toy, tmp_path / "c", "checkpoint")
 
 
 def test_a_file_of_other_contents_and_a_missing_one_are_refused(toy, released):
@@ -129,10 +156,19 @@ def test_a_released_hrm_becomes_the_checkpoint_of_a_run_on_boards_or_mazes(toy, 
     block = {"file": "step_9", "sha256": sha256, "format": "released"}
     toy["runs"]["hrm-file"] = {"model": "hrm_file", "dataset": dataset, "training_seeds": [0], "imported": block}
     told = json.loads(recipe_of(build(Study, toy), "hrm-file", 0))
-    checkpoint = import_run(told, tmp_path / "step_9", FORMATS["hrm"])
+    checkpoint = import_run(told, tmp_path / "step_9", FORMATS["hrm"])[0]
     assert checkpoint.about["initial_state"] == "fixed"
     for name, weight in model.state_dict().items():
         assert torch.equal(checkpoint.average[name], weight), name
+    several = to_released(model.state_dict())
+    several["inner.puzzle_emb.weights"] = torch.arange(3.0)[:, None].expand(3, 16)
+    torch.save(several, tmp_path / "step_9")
+    block |= {"sha256": hashlib.sha256((tmp_path / "step_9").read_bytes()).hexdigest(), "puzzle_identifier": 2}
+    told = json.loads(recipe_of(build(Study, toy), "hrm-file", 0))
+    chosen = import_run(told, tmp_path / "step_9", FORMATS["hrm"])[0]
+    assert torch.equal(chosen.average["prefix"], torch.full((16,), 2.0))
     told["network"]["initial_state"] = "per_token"
-    with pytest.raises(SettingsError, match=r"initial_state = 'per_token' .*: the weights are of .* = 'fixed'"):
+    with pytest.raises(
+        SettingsError, match=r"initial_state = 'per_token' \(the study\): the weights are of .* = 'fixed'"
+    ):
         import_run(told, tmp_path / "step_9", FORMATS["hrm"])

@@ -26,7 +26,7 @@ from cvoting.params.core import ParameterError, build, plain
 from cvoting.params.hrm import HrmParams
 from cvoting.params.rollouts import RolloutPlan
 from cvoting.rollouts import FixedStartError, prepare_start, roll_out
-from cvoting.solve import Solution, SolveError, default_steps, describe, draw, solve
+from cvoting.solve import Solution, SolveError, confidence_column, default_steps, describe, draw, solve
 from cvoting.tasks.base import Task
 from cvoting.tasks.maze import Maze
 from cvoting.tasks.sudoku import Sudoku
@@ -146,7 +146,7 @@ def test_a_violated_constraint_is_named():
 def test_only_the_first_answers_are_listed():
     answers = [f"{RIGHT[:-1]}{d}" for d in "1234"] + [f"{RIGHT[:-2]}{d}2" for d in "234"]
     text = describe(TASK, solve(Scripted(answers, [1.0] * 7), TASK, QUESTION, 7, 1, 0, CPU))
-    assert text.count("violated\n") + text.count("satisfied\n") == 5
+    assert len(re.findall(r"^ +1 .* (?:violated|satisfied)", text, flags=re.MULTILINE)) == 5
     assert text.endswith("\n           2              other answers: 2, satisfied: 0")
 
 
@@ -158,22 +158,62 @@ def test_boxes_of_any_size_are_drawn():
 
 
 @pytest.mark.parametrize(
-    ("path", "verdict"), [("So #o  oG", "it satisfies"), ("S  #o  oG", "it violates the constraints: ")]
+    ("answer", "verdict"),
+    [
+        ("So #o  oG", "it satisfies the constraints; its path is a shortest path"),
+        ("S  #o  oG", "it violates the constraints: not one simple path of free cells from S to G"),
+        ("S  o  ooG", "it violates the constraints: row 2, column 1 is '#' in the question and 'o' in the answer"),
+        (
+            "So  o  oG",
+            "it violates the constraints: row 2, column 1 is '#' in the question and ' ' in the answer (the metrics "
+            "'valid' and 'optimal' look at the path alone); its path is a shortest path",
+        ),
+    ],
+    ids=["right", "no path", "through a wall", "a wall beside the path"],
 )
-def test_a_maze_is_solved(path, verdict):
-    question = MAZE.parse("S  #    G")
-    found = solve(Scripted([path], [3.0], MAZE), MAZE, question, 1, 1, 0, CPU)
-    text = describe(MAZE, found)
-    assert text.startswith("\n".join(path[at : at + 3] for at in (0, 3, 6)))
-    assert verdict in text
+def test_a_maze_is_solved_and_what_is_wrong_is_named(answer, verdict):
+    found = solve(Scripted([answer], [3.0], MAZE), MAZE, MAZE.parse("S  #    G"), 1, 1, 0, CPU)
+    *picture, _, first = describe(MAZE, found).splitlines()[:5]
+    assert picture == [answer[at : at + 3] for at in (0, 3, 6)]
+    assert first.split("; ", 1)[1] == verdict
+
+
+@pytest.mark.parametrize(
+    ("answer", "remark"),
+    [
+        ("SG       ", "its path is a shortest path"),
+        ("SG ooo   ", None),
+        ("SG oo    ", None),
+        ("S Gooo   ", "its path is 2 cells longer than a shortest path"),
+    ],
+)
+def test_it_is_said_how_much_longer_a_path_is_than_a_shortest_one(answer, remark):
+    tokens = MAZE.parse(answer)
+    assert MAZE.remark(np.where(tokens == MAZE.parse("o" * 9), np.uint8(MAZE.blank), tokens), tokens) == remark
+
+
+def test_confidences_close_to_1_are_told_apart_and_ties_are_marked():
+    answers = np.stack([TASK.parse(RIGHT), TASK.parse(WRONG), TASK.parse(WRONG[::-1])])
+    confidence = np.array([1 - 1e-9, 1 - 1.001e-9, 1 - 1.001e-9])
+    found = Solution(QUESTION, answers, np.array([1, 5, 2]), confidence, np.array([True, False, False]))
+    assert describe(TASK, found).splitlines()[6:] == [
+        "confidence 1 - 1.000e-09; it satisfies the constraints",
+        "candidates: 8, distinct answers: 3",
+        "  candidates  1 - confidence  constraints",
+        "           1       1.000e-09  satisfied",
+        "           5       1.001e-09  violated",
+        "           2       1.001e-09  violated (as confident as the row above)",
+    ]
+    assert confidence_column([0.5, 0.50001, 1.0]) == ["1 - confidence", "5.0000e-01", "4.9999e-01", "0.0000e+00"]
+    assert confidence_column([0.9, 0.25]) == ["confidence", "0.9000", "0.2500"]
 
 
 def test_the_default_steps_are_those_of_an_evaluation(akorn):
-    assert default_steps(akorn, {"training": {"T_train": 16}}) == 32
+    assert default_steps(akorn, {"training": {"T_train": 16}}) == (32, "twice as many as in training")
     once = Scripted([RIGHT], [1.0])
     for factor in (HRM.evaluation_factor, Transformer.evaluation_factor):
         once.evaluation_factor = factor
-        assert default_steps(once, {"training": {"T_train": 16}}) == 16
+        assert default_steps(once, {"training": {"T_train": 16}}) == (16, "as many as in training")
     with pytest.raises(SolveError, match="does not say with how many steps it was trained: give them with --steps"):
         default_steps(akorn, {})
 
@@ -191,11 +231,18 @@ def test_weights_that_are_not_numbers_are_refused():
 
 
 def test_several_candidates_of_a_fixed_start_are_refused(capsys):
-    with pytest.raises(FixedStartError, match=r"2 candidates of a model .* all would be equal.*random_start_anyway"):
+    with pytest.raises(
+        FixedStartError, match=r"2 candidates of a model .* all would be equal.*`--random-start-anyway`"
+    ):
         prepare_start(Fixed([RIGHT], [1.0]), "fixed", 2, False)
     prepare_start(Fixed([RIGHT], [1.0]), "fixed", 1, False)
-    prepare_start(Scripted([RIGHT], [1.0]), "random", 2, True)
+    prepare_start(Scripted([RIGHT], [1.0]), "random", 2, False)
     assert capsys.readouterr().err == ""
+
+
+def test_a_flag_that_changes_nothing_is_said_to(capsys):
+    prepare_start(Scripted([RIGHT], [1.0]), "random", 2, True)
+    assert capsys.readouterr().err == "note: the model starts at random states anyway: nothing changes\n"
 
 
 def test_the_flag_lets_a_fixed_start_be_random_and_warns(capsys):
@@ -226,13 +273,33 @@ def verb(monkeypatch, tmp_path, akorn, tiny_akorn, capsys):
 
 
 def test_the_verb_solves_a_puzzle_and_a_file_of_puzzles(verb, tmp_path):
-    status, one, _ = verb("solve", "--checkpoint=random", f"--puzzle={TEXT}", "--k=4", "--threads=1")
+    status, shown, _ = verb("solve", "--checkpoint=random", f"--puzzle={TEXT}", "--k=4", "--threads=1")
     assert status == 0
+    steps, _, one = shown.partition("\n\n")
+    assert steps == "steps: 4, twice as many as in training; --steps changes them"
     assert re.search(r"^candidates: 4, distinct answers: \d$", one, flags=re.MULTILINE)
     (tmp_path / "puzzles").write_text(f"{TEXT}\n{TEXT[::-1]}\n")
     status, many, _ = verb("solve", "--checkpoint=random", "--file=puzzles", "--k=4", "--threads=1")
     assert status == 0
-    assert many.startswith(f"puzzle 1 of 2\n\n{one}\npuzzle 2 of 2\n\n")
+    assert many.startswith(f"{steps}\n\npuzzle 1 of 2\n\n{one}\npuzzle 2 of 2\n\n")
+    _, fewer, _ = verb("solve", "--checkpoint=random", f"--puzzle={TEXT}", "--k=1", "--steps=3", "--threads=1")
+    assert fewer.startswith("steps: 3, as --steps says\n\n")
+
+
+def test_a_checkpoint_that_does_not_say_how_it_starts_starts_as_its_network_does(verb):
+    sizes = {"channels": 16, "heads": 2, "expansion": 1, "positions": "rope", "prefix": True, "initial_state": "fixed"}
+    network = {"architecture": "hrm", "H_cycles": 1, "L_cycles": 1, "H_layers": 1, "L_layers": 1} | sizes
+    model = HRM.for_task(build(HrmParams, network), TASK)
+    model.initialise(torch.Generator().manual_seed(0))
+    about = {"run": "r", "model": "m", "task": plain(TASK), "network": network, "training_seed": 0}
+    Checkpoint(about | {"training": {"T_train": 1}}, model.state_dict(), {}).save("hrm")
+    question = ["solve", "--checkpoint=hrm", f"--puzzle={TEXT}", "--threads=1"]
+    assert "candidates: 1," in verb(*question)[1]
+    assert "all would be equal" in verb(*question, "--k=2")[2]
+    Puzzles(QUESTION[None], TASK.parse(RIGHT)[None], "own", "a test").save("p.npz")
+    recipe = {"dataset": "d", "split": "test", "inference_seed": 0, "plan": {"T_eval": 1, "candidates": 2, "chunk": 2}}
+    files = ["--checkpoint=hrm", "--puzzles=p.npz", "--out=bank", "--partial=p", "--code=0", "--threads=1"]
+    assert "all would be equal" in verb("rollouts", json.dumps(recipe), *files)[2]
 
 
 def test_the_verbs_refuse_a_fixed_start_unless_told_otherwise(verb, tmp_path):

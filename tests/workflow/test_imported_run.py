@@ -46,6 +46,7 @@ def project(copy_project, tmp_path):
     project = copy_project(tmp_path / "project")
     block = {"file": "akorn.pth", "sha256": released_file(project.folder / "akorn.pth"), "format": "released"}
     project.edit_params(block, "runs", "akorn-sudoku", "imported")
+    project.edit_params({}, "tables")  # an imported run has no hyper-parameters to show
     return project
 
 

@@ -13,6 +13,13 @@ from cvoting.models.released_settings import Settings
 #: What stands before every name of a wrapped model: by `torch.compile`, by `DataParallel`, in a module of its loss.
 WRAPPERS = ("_orig_mod.", "module.", "model.")
 
+#: What part of a name gives away, of files of another kind than was said.
+LOOKS = {
+    "average/": "a checkpoint of cvoting, which is used as it is (in a study: `format: checkpoint`)",
+    ".connectivity.": "those of the released AKOrN (format akorn)",
+    "_level.layers.": "those of the released HRM (format hrm)",
+}
+
 
 class WeightsMismatch(CvotingError):
     """Weights that are not those of this model."""
@@ -77,8 +84,13 @@ def check_weights(what: str, expected: Mapping[str, Sequence[int | str]], weight
         weights: by name.
 
     Raises:
-        WeightsMismatch: with every name that is missing or unexpected, and every shape that does not fit.
+        WeightsMismatch: with every name that is missing or unexpected, and every shape that does not fit; where no
+            name is right, with what the weights look like instead.
     """
+    if not expected.keys() & weights.keys():
+        looks = next((what for part, what in LOOKS.items() if any(part in name for name in weights)), "nothing known")
+        found = f"it has {len(weights)} weights, such as {next(iter(weights), 'none')}, which look like {looks}"
+        raise WeightsMismatch(what, [f"none of the {len(expected)} weights that are expected is there: {found}"])
     problems = [f"missing: {name}" for name in expected if name not in weights]
     problems += [f"unexpected: {name}" for name in weights if name not in expected]
     for name, axes in expected.items():

@@ -26,11 +26,13 @@ class Settings:
     Attributes:
         flags: what the user states, by our dotted key, such as `network.heads`.
         config: the released program's configuration, where it left one.
+        stated_by: where the user states it, for lines and errors.
         lines: what was found, with where it comes from, to be said aloud.
     """
 
     flags: Mapping[str, Any] = field(default_factory=dict)
     config: Mapping[str, Any] = field(default_factory=dict)
+    stated_by: str = "--set"
     lines: list[str] = field(default_factory=list)
     _known: list[str] = field(default_factory=list)
     _problems: list[str] = field(default_factory=list)
@@ -60,7 +62,7 @@ class Settings:
         taken = value, "the weights"
         for stated, where in (
             (self._released(released, read), "all_config.yaml"),
-            (self.flags.get(key, ABSENT), "--set"),
+            (self.flags.get(key, ABSENT), self.stated_by),
         ):
             if stated is ABSENT:
                 continue
@@ -83,7 +85,7 @@ class Settings:
         """
         configured = self._released(released, read)
         if key in self.flags:
-            return self._take(key, self.flags[key], "--set")
+            return self._take(key, self.flags[key], self.stated_by)
         if configured is not ABSENT:
             return self._take(key, configured, "all_config.yaml")
         return self._take(key, default, f"assumed: {why}")

@@ -4,14 +4,15 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from cvoting.params.core import ParameterError
+from cvoting.params.core import ParameterError, plain
 from cvoting.params.datasets import checksum_conflicts
-from cvoting.params.imported import RELEASED
+from cvoting.params.hrm import HrmParams
+from cvoting.params.imported import RELEASED, ImportedParams
 from cvoting.params.names import unknown
 from cvoting.params.shown import figure_problems, table_problems, vote_problems
 
 if TYPE_CHECKING:
-    from cvoting.params.study import Study
+    from cvoting.params.study import RunParams, Study
 
 
 def problems(study: "Study") -> Iterator[str]:
@@ -46,15 +47,7 @@ def _runs(study: "Study") -> Iterator[str]:
         if run.model not in study.models or run.dataset not in study.datasets:
             continue
         if run.imported:
-            if len(run.training_seeds) > 1:
-                seeds = f"runs.{name}.training_seeds = {list(run.training_seeds)}"
-                yield f"{seeds}: expected one, the imported file is of one training"
-            architecture = study.models[run.model].network.architecture
-            if run.imported.format == "released" and architecture not in RELEASED:
-                found = (
-                    f"runs.{name}.imported.format = 'released', and {run.model} is of the architecture {architecture}"
-                )
-                yield f"{found}: expected 'checkpoint'; released weights can be read of {' and '.join(RELEASED)}"
+            yield from _imported(study, name, run, run.imported)
             continue
         dataset = study.datasets[run.dataset]
         splits = dataset.source.splits
@@ -80,6 +73,23 @@ def _runs(study: "Study") -> Iterator[str]:
             )
 
 
+def _imported(study: "Study", name: str, run: "RunParams", block: ImportedParams) -> Iterator[str]:
+    """What is wrong with a run whose weights come from a file."""
+    network, where = study.models[run.model].network, f"runs.{name}.imported"
+    if len(run.training_seeds) > 1:
+        seeds = f"runs.{name}.training_seeds = {list(run.training_seeds)}"
+        yield f"{seeds}: expected one, the imported file is of one training"
+    if block.format == "released" and network.architecture not in RELEASED:
+        found = f"{where}.format = 'released', and {run.model} is of the architecture {network.architecture}"
+        yield f"{found}: expected 'checkpoint'; released weights can be read of {' and '.join(RELEASED)}"
+    released_hrm = block.format == "released" and isinstance(network, HrmParams)
+    if released_hrm and not network.fixed_start:
+        found = f"models.{run.model}.network.initial_state = {plain(network)['initial_state']!r}"
+        yield f"{found}: expected 'fixed' for runs.{name}, as every released HRM was trained from its fixed state"
+    if block.puzzle_identifier is not None and not released_hrm:
+        yield f"{where}.puzzle_identifier = {block.puzzle_identifier}: expected null but for a released HRM"
+
+
 def _banks(study: "Study") -> Iterator[str]:
     for name, bank in study.banks.items():
         yield from unknown(f"banks.{name}.run", bank.run, study.runs)
@@ -100,6 +110,11 @@ def _banks(study: "Study") -> Iterator[str]:
             if bank.candidates > 1 and network.fixed_start and not bank.random_start_anyway:
                 found = f"banks.{name}.candidates = {bank.candidates}: expected 1 from {run.model}'s fixed start"
                 yield f"{found} (random_start_anyway: true draws others, which it was not trained for)"
+            if bank.random_start_anyway and not network.fixed_start:
+                yield f"banks.{name}.random_start_anyway = True: expected false, {run.model} starts at random anyway"
+            released = run.imported and run.imported.format == "released"
+            if bank.weights == "raw" and released and isinstance(network, HrmParams):
+                yield f"banks.{name}.weights = 'raw': expected 'average', all that a released HRM file holds"
             if bank.read_at and not network.stepwise:
                 yield f"banks.{name}.read_at = {list(bank.read_at)}: expected [], {run.model} cannot be cut into steps"
         if run and run.dataset in study.datasets and study.datasets[run.dataset].task != dataset.task:

@@ -20,6 +20,12 @@ class ImportedParams:
         "checkpoint: written by cvoting; released: by the released code of the network's architecture",
         default="checkpoint",
     )
+    puzzle_identifier: int | None = key(
+        "which puzzle embedding of a released HRM of several is the prefix; null: 0, that of all released Sudoku and "
+        "mazes",
+        default=None,
+        minimum=0,
+    )
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[0-9a-f]{64}", self.sha256):

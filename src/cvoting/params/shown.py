@@ -79,6 +79,8 @@ def table_problems(study: "Study") -> Iterator[str]:
             yield from _ablations(study, name, table)
         elif table.run not in study.runs:
             yield from unknown(f"tables.{name}.run", table.run, study.runs)
+        elif study.runs[table.run].imported:
+            yield f"tables.{name}.run = {table.run!r}: expected a run that is trained here; its weights are imported"
         elif (model := study.models.get(study.runs[table.run].model)) is not None:
             found = model.network.architecture
             if found != table.architecture:

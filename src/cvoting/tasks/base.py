@@ -62,6 +62,12 @@ class Task(Protocol):
     ) -> Bool[np.ndarray, "*batch"]:
         """Whether an answer keeps every given of its question."""
 
+    def violation(self, question: UInt8[np.ndarray, "cells"], answer: UInt8[np.ndarray, "cells"]) -> str | None:
+        """What is wrong with an answer, in words; None exactly if it is valid and keeps every given of its question."""
+
+    def remark(self, question: UInt8[np.ndarray, "cells"], answer: UInt8[np.ndarray, "cells"]) -> str | None:
+        """What else can be said of an answer, in words; None for nothing."""
+
     def judge(
         self,
         answers: UInt8[np.ndarray, "*batch cells"],
@@ -76,7 +82,30 @@ class Task(Protocol):
     def format(self, tokens: UInt8[np.ndarray, "cells"]) -> str:
         """One character per cell."""
 
+    def draw(self, characters: str) -> str:
+        """A picture, one line per row, from one character per cell."""
+
     def random_symmetries(
         self, count: int, group: str, rng: np.random.Generator
     ) -> tuple[Int[np.ndarray, "count cells"], UInt8[np.ndarray, "count tokens"]]:
         """Cell permutations and token relabellings that keep puzzles valid: `tokens[board[cells]]`."""
+
+
+def cell_name(grid: tuple[int, int], cell: int) -> str:
+    """A cell of a grid in words."""
+    return f"row {cell // grid[1] + 1}, column {cell % grid[1] + 1}"
+
+
+def difference(
+    task: Task,
+    question: UInt8[np.ndarray, "cells"],
+    answer: UInt8[np.ndarray, "cells"],
+    where: Bool[np.ndarray, "cells"],
+) -> str | None:
+    """The first of some cells in which an answer is not as its question, in words; None for no such cell."""
+    changed = np.flatnonzero((question != answer) & where).tolist()
+    if not changed:
+        return None
+    cell = changed[0]
+    was, became = task.format(question)[cell], task.format(answer)[cell]
+    return f"{cell_name(task.grid, cell)} is {was!r} in the question and {became!r} in the answer"

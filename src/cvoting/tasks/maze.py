@@ -12,6 +12,7 @@ import numpy as np
 from jaxtyping import Bool, Int, UInt8
 
 from cvoting.params.core import key
+from cvoting.tasks.base import cell_name, difference
 from cvoting.tasks.maze_paths import breadth_first_path, count_shortest_paths, has_path_shape, length_from
 
 #: Tokens, and classes: of an answer, whose path is of the last one.
@@ -69,8 +70,8 @@ class Maze:
             if count != 1:
                 return f"{count} times {ALPHABET[token]!r}, expected exactly one"
         for cell in np.flatnonzero(question == PATH).tolist():
-            where = f"row {cell // self.grid[1] + 1}, column {cell % self.grid[1] + 1}"
-            return f"a path is drawn already ({ALPHABET[PATH]!r} in {where}), expected ' ' there"
+            where = f"{ALPHABET[PATH]!r} in {cell_name(self.grid, cell)}"
+            return f"a path is drawn already ({where}), expected ' ' there"
         return None if self.shortest_length(question) else "no path leads from S to G"
 
     def valid(self, answers: UInt8[np.ndarray, "*batch cells"]) -> Bool[np.ndarray, "*batch"]:
@@ -84,6 +85,27 @@ class Maze:
         """Whether an answer keeps every wall, S and G of its question, and shows a path on free cells only."""
         kept = ((answers == questions) & (questions != PATH)) | ((answers == PATH) & (questions == FREE))
         return np.asarray(kept.all(axis=-1))
+
+    def violation(self, question: UInt8[np.ndarray, "cells"], answer: UInt8[np.ndarray, "cells"]) -> str | None:
+        """The first wall that the path goes through, else what is wrong with it, else the first changed cell; or None.
+
+        A changed cell beside a path that is right does not matter to the metrics `valid` and `optimal`.
+        """
+        if through := difference(self, question, answer, (answer == PATH) & (question == WALL)):
+            return through
+        if not self._paths(answer, question)[1]:
+            return "not one simple path of free cells from S to G"
+        changed = difference(self, question, answer, (answer != PATH) | (question != FREE))
+        return f"{changed} (the metrics 'valid' and 'optimal' look at the path alone)" if changed else None
+
+    def remark(self, question: UInt8[np.ndarray, "cells"], answer: UInt8[np.ndarray, "cells"]) -> str | None:
+        """How long the path is, where it is one."""
+        if not self._paths(answer, question)[1]:
+            return None
+        ends = (question == START) | (question == GOAL)
+        longer = int(((answer == PATH) | ends).sum()) - self.shortest_length(question)
+        cells = f"{longer} cell{'s' * (longer > 1)} longer than a shortest path"
+        return f"its path is {cells if longer else 'a shortest path'}"
 
     def judge(
         self,
@@ -137,6 +159,11 @@ class Maze:
     def format(self, tokens: UInt8[np.ndarray, "cells"]) -> str:
         """The inverse of `parse`."""
         return "".join(ALPHABET[t] for t in tokens)
+
+    def draw(self, characters: str) -> str:
+        """A maze, one line per row, from one character per cell."""
+        columns = self.grid[1]
+        return "\n".join(characters[start : start + columns] for start in range(0, self.cells, columns))
 
     @cached_property
     def symmetries(self) -> Int[np.ndarray, "symmetries cells"]:

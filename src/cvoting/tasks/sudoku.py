@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Bool, Int, UInt8
 
 from cvoting.params.core import ParameterError, key
+from cvoting.tasks.base import cell_name, difference
 
 BLANK = 0
 
@@ -92,17 +93,14 @@ class Sudoku:
                 for digit in range(1, self.digits + 1):
                     places = unit[question[unit] == digit].tolist()
                     if len(places) > 1:
-                        character, where = self.format(question)[places[0]], " and ".join(map(self._name, places[:2]))
-                        return f"{len(places)} times the digit {character} in {kind} {number} ({where})"
+                        first, second = (cell_name(self.grid, place) for place in places[:2])
+                        found = f"{len(places)} times the digit {self.format(question)[places[0]]}"
+                        return f"{found} in {kind} {number} ({first} and {second})"
         for cell in np.flatnonzero(question == BLANK).tolist():
             around = question[self.units[(self.units == cell).any(axis=-1)]]
             if len(np.unique(around[around != BLANK])) == self.digits:
-                return f"no digit fits in {self._name(cell)}: its row, column and box hold all {self.digits}"
+                return f"no digit fits in {cell_name(self.grid, cell)}: its row, column and box hold all {self.digits}"
         return None
-
-    def _name(self, cell: int) -> str:
-        """A cell in words."""
-        return f"row {cell // self.digits + 1}, column {cell % self.digits + 1}"
 
     def answers_question(
         self, answers: UInt8[np.ndarray, "*batch cells"], questions: UInt8[np.ndarray, "*batch cells"]
@@ -110,6 +108,18 @@ class Sudoku:
         """Whether an answer keeps every given of its question."""
         kept = (answers == questions) | self.positions_to_predict(questions)
         return np.asarray(kept.all(axis=-1))
+
+    def violation(self, question: UInt8[np.ndarray, "cells"], answer: UInt8[np.ndarray, "cells"]) -> str | None:
+        """The first given that an answer changes, else a digit that stands twice, else a blank; or None."""
+        if changed := difference(self, question, answer, ~self.positions_to_predict(question)):
+            return changed
+        if problem := self.contradiction(answer):
+            return problem
+        blanks = np.flatnonzero(answer == BLANK).tolist()
+        return f"{cell_name(self.grid, blanks[0])} is left blank" if blanks else None
+
+    def remark(self, question: UInt8[np.ndarray, "cells"], answer: UInt8[np.ndarray, "cells"]) -> str | None:
+        """Nothing: a board is right or wrong."""
 
     def judge(
         self,
@@ -144,6 +154,14 @@ class Sudoku:
     def format(self, tokens: UInt8[np.ndarray, "cells"]) -> str:
         """The inverse of `parse`, with '.' for a blank."""
         return "".join(".123456789ABCDEFG"[t] for t in tokens)
+
+    def draw(self, characters: str) -> str:
+        """A board with lines between its boxes, from one character per cell."""
+        N, (height, width) = self.digits, self.box
+        lines = [characters[start : start + N] for start in range(0, self.cells, N)]
+        drawn = [" | ".join(" ".join(line[at : at + width]) for at in range(0, N, width)) for line in lines]
+        rule = "-+-".join(["-" * (2 * width - 1)] * height)
+        return f"\n{rule}\n".join("\n".join(drawn[at : at + height]) for at in range(0, N, height))
 
     def random_symmetries(
         self, count: int, group: str, rng: np.random.Generator

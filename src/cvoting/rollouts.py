@@ -200,9 +200,9 @@ def _roll_out_slice(
         if ending:
             last.append((state.latent, model.readout(state)))
         if listed:
-            logits = last[-1][1] if ending else model.readout(state.first(read))
-            earlier = [energy[:, :read] for energy in energies]
-            steps[t] = _read_out(model, task, state.first(read), logits[:, :read], asked, earlier)
+            part = state.first(read)
+            logits = last[-1][1][:, :read] if ending else model.readout(part)
+            steps[t] = _read_out(model, task, part, logits, asked, [energy[:, :read] for energy in energies])
     end = _read_out(model, task, state, last[-1][1], asked, energies, plan.temperatures)
     if plan.T_eval > 1:
         changes = [[change(a, b, asked) for a, b in zip(*pair, strict=True)] for pair in pairwise(last)]

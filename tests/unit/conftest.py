@@ -9,8 +9,12 @@ import pytest
 
 from cvoting.bank import Bank, BankHeader, concatenate
 from cvoting.bank_file import write_banks
+from cvoting.data.puzzles import Puzzles
+from cvoting.data.registry import SOURCES
 from cvoting.params.akorn import AkornParams
+from cvoting.params.datasets import GeneratedSudoku, Splits
 from cvoting.seeding import generator
+from cvoting.tasks.sudoku import Sudoku
 
 HEADER = BankHeader("akorn-sudoku", "akorn", "sudoku_hard", "test", "generated", "made up for a test", 32, 0, 0)
 
@@ -29,6 +33,16 @@ def tiny_akorn() -> AkornParams:
         omega_initial=0.5,
         omega_learnable=True,
     )
+
+
+@pytest.fixture(scope="session")
+def puzzles(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Puzzles]:
+    """A few 4x4 boards to train on, by split."""
+    source = GeneratedSudoku(
+        kind="generated_sudoku", givens=(6, 9), seed=0, splits=Splits(train=20, validation=10, test=5)
+    )
+    task = Sudoku(name="sudoku", box=(2, 2))
+    return SOURCES["generated_sudoku"]("boards", task, source, tmp_path_factory.mktemp("raw"))
 
 
 @pytest.fixture

@@ -12,12 +12,9 @@ from cvoting.__main__ import main
 from cvoting.bank import concatenate
 from cvoting.bank_file import read_banks
 from cvoting.checkpoint import Checkpoint
-from cvoting.data.puzzles import Puzzles
-from cvoting.data.registry import SOURCES
 from cvoting.models.akorn import AKOrN
 from cvoting.models.itrsa import ItrSA
 from cvoting.params.core import ParameterError, build, plain
-from cvoting.params.datasets import GeneratedSudoku, Splits
 from cvoting.params.itrsa import ItrsaParams
 from cvoting.params.rollouts import BankParams
 from cvoting.params.training import TrainingParams
@@ -55,14 +52,6 @@ TRAINING = {
     "validate_every": 1,
     "checkpoint_every": 10,
 }
-
-
-@pytest.fixture(scope="module")
-def puzzles(tmp_path_factory) -> dict[str, Puzzles]:
-    source = GeneratedSudoku(
-        kind="generated_sudoku", givens=(6, 9), seed=0, splits=Splits(train=20, validation=10, test=5)
-    )
-    return SOURCES["generated_sudoku"]("boards", TASK, source, tmp_path_factory.mktemp("raw"))
 
 
 def make_model() -> ItrSA:

@@ -7,10 +7,8 @@ import torch
 
 from cvoting.checkpoint import CheckpointError, load_tensors, save_tensors
 from cvoting.data.puzzles import Puzzles
-from cvoting.data.registry import SOURCES
 from cvoting.models.hrm import HRM
 from cvoting.params.core import ParameterError, build
-from cvoting.params.datasets import GeneratedSudoku, Splits
 from cvoting.params.hrm import HrmParams
 from cvoting.params.training import TrainingParams
 from cvoting.tasks.sudoku import Sudoku
@@ -49,14 +47,6 @@ TRAINING = {
     "validate_every": 4,
     "checkpoint_every": 3,
 }
-
-
-@pytest.fixture(scope="module")
-def puzzles(tmp_path_factory) -> dict[str, Puzzles]:
-    source = GeneratedSudoku(
-        kind="generated_sudoku", givens=(6, 9), seed=0, splits=Splits(train=20, validation=10, test=0)
-    )
-    return SOURCES["generated_sudoku"]("boards", TASK, source, tmp_path_factory.mktemp("raw"))
 
 
 def objective(network: dict | None = None, **changes: object) -> Segments:

@@ -15,11 +15,8 @@ import torch
 
 from cvoting.__main__ import main
 from cvoting.checkpoint import Checkpoint, CheckpointError, load_tensors, save_tensors
-from cvoting.data.puzzles import Puzzles
-from cvoting.data.registry import SOURCES
 from cvoting.models.akorn import AKOrN
 from cvoting.params.core import ParameterError, build, plain
-from cvoting.params.datasets import GeneratedSudoku, Splits
 from cvoting.params.training import TrainingParams
 from cvoting.tasks.sudoku import Sudoku
 from cvoting.training import loop
@@ -42,14 +39,6 @@ TRAINING = {
     "validate_every": 5,
     "checkpoint_every": 3,
 }
-
-
-@pytest.fixture(scope="module")
-def puzzles(tmp_path_factory) -> dict[str, Puzzles]:
-    source = GeneratedSudoku(
-        kind="generated_sudoku", givens=(6, 9), seed=0, splits=Splits(train=20, validation=10, test=0)
-    )
-    return SOURCES["generated_sudoku"]("boards", TASK, source, tmp_path_factory.mktemp("raw"))
 
 
 @pytest.fixture

@@ -74,14 +74,13 @@ def released(weights: Mapping[str, Tensor], settings: Settings) -> Released:
 
 def _check_names(weights: Mapping[str, Tensor]) -> None:
     """Every name that a model of as many layers has, and no other; the sizes can be read."""
-    layers = {match[1] for name in weights if (match := re.match(r"layers\.(\d+)\.", name))}
     omega = any(name.endswith(LAYER_NAMES["omega"]) for name in weights)
     smallest = AkornParams(
         architecture="akorn",
         channels=4,
         oscillator_dim=2,
         heads=1,
-        layers=max(1, len(layers)),
+        layers=max(1, _layers(weights)),
         step_size=1.0,
         omega="global" if omega else "none",
         omega_initial=0.0,
@@ -91,19 +90,22 @@ def _check_names(weights: Mapping[str, Tensor]) -> None:
     check_weights("not the weights of a released AKOrN", {name: AXES.get(name, ()) for name in names}, _used(weights))
 
 
+def _layers(weights: Mapping[str, Tensor]) -> int:
+    return len({match[1] for name in weights if (match := re.match(r"layers\.(\d+)\.", name))})
+
+
 def _network(weights: Mapping[str, Tensor], settings: Settings) -> dict[str, Any]:
     """The network's block."""
     channels = weights["embedding.weight"].shape[1]
     head_dim = 2 * weights["layers.0.0.connectivity.mat_q"].shape[1]
     components, omega = len(weights["layers.0.1.0.invconv.bias"]), weights.get(f"layers.0.{LAYER_NAMES['omega']}")
     kind = "none" if omega is None else "global" if omega.ndim == 1 else "per_pair"
-    layers = len({name.split(".")[1] for name in weights if name.startswith("layers.")})
     return {
         "architecture": "akorn",
         "channels": settings.told("network.channels", channels, "ch"),
         "oscillator_dim": settings.told("network.oscillator_dim", components // max(channels, 1), "n"),
         "heads": settings.told("network.heads", channels // max(head_dim, 1), "heads"),
-        "layers": settings.told("network.layers", layers, "L"),
+        "layers": settings.told("network.layers", _layers(weights), "L"),
         "omega": settings.told("network.omega", kind),
         "step_size": settings.untold("network.step_size", 1.0, "gamma"),
         "omega_initial": settings.untold("network.omega_initial", 0.5, "init_omg"),

@@ -104,14 +104,14 @@ class HRM(RecurrentModel[Embedded]):
 
     def start_at_random(self) -> None:
         """A model of fixed starts has N(0, 1) at every token of both modules from now on; its vectors are not read."""
-        if self.start == "fixed":
+        if self.initial_state_kind == "fixed":
             self._start_at("per_token")
 
     def _start_at(self, start: str) -> None:
         """Start as `HrmParams.initial_state` says."""
         channels = self.params.channels
         shapes = {"fixed": (0,), "per_row": (2, 1, channels), "per_token": (2, self.tokens, channels)}
-        self.start, self.noise_shape = start, shapes[start]
+        self.noise_shape = shapes[start]
         self.initial_state_kind = "fixed" if start == "fixed" else "random"
 
     def embed(self, questions: Int[Tensor, "puzzles cells"]) -> Embedded:
@@ -129,7 +129,7 @@ class HRM(RecurrentModel[Embedded]):
 
     def initial_state(self, condition: Embedded, noise: Float[Tensor, "puzzles candidates ..."]) -> State:
         """The fixed vectors, or the noise: of H, then of L."""
-        if self.start == "fixed":
+        if self.initial_state_kind == "fixed":
             noise = torch.stack([self.start_H, self.start_L]).unsqueeze(1).expand(*noise.shape[:2], -1, -1, -1)
         return self.state(*noise.expand(-1, -1, -1, self.tokens, -1).unbind(2))
 

@@ -88,7 +88,7 @@ def check_weights(what: str, expected: Mapping[str, Sequence[int | str]], weight
             name is right, with what the weights look like instead.
     """
     if not expected.keys() & weights.keys():
-        looks = next((what for part, what in LOOKS.items() if any(part in name for name in weights)), "nothing known")
+        looks = next((kind for part, kind in LOOKS.items() if any(part in name for name in weights)), "nothing known")
         found = f"it has {len(weights)} weights, such as {next(iter(weights), 'none')}, which look like {looks}"
         raise WeightsMismatch(what, [f"none of the {len(expected)} weights that are expected is there: {found}"])
     problems = [f"missing: {name}" for name in expected if name not in weights]

@@ -46,13 +46,12 @@ def figure_problems(study: "Study") -> Iterator[str]:
 def _figure_bank(study: "Study", name: str, figure: FigureParams, bank: str) -> Iterator[str]:
     """Whether a bank has what a figure shows."""
     offered, block = _offered(study, bank, figure.table), study.banks.get(bank)
+    shown_without_a_vote = block is not None and block.candidates == 1 and isinstance(figure, PanelsFigure)
     if block and figure.table == "steps" and not block.read_at:
         yield f"figures.{name}.banks = {bank!r}: expected a bank with `read_at`, the steps that are shown"
     elif block and block.random_start_anyway:
         yield f"figures.{name}.banks = {bank!r}: expected a bank that starts as its model was trained to"
-    elif block and block.candidates == 1 and isinstance(figure, PanelsFigure):
-        pass  # shown as it is, without a vote
-    elif offered is not None and not set(figure.votes) & set(offered):
+    elif not shown_without_a_vote and offered is not None and not set(figure.votes) & set(offered):
         choices = ", ".join(offered) or "(there are none)"
         yield f"figures.{name}.votes = {list(figure.votes)}: expected one that banks.{bank} can hold: {choices}"
     if block and isinstance(figure, SeedsFigure) and len(block.inference_seeds) < 2:

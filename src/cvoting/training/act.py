@@ -158,19 +158,15 @@ def cell_losses(
     probabilities: Literal["softmax", "stablemax"],
 ) -> Float[Tensor, "puzzles cells"]:
     """-log P(label) of each cell, in nats and float64."""
-    log_p = (log_stablemax if probabilities == "stablemax" else _log_softmax)(logits.double())
+    logits = logits.double()
+    log_p = log_stablemax(logits) if probabilities == "stablemax" else logits.log_softmax(-1)
     return -log_p.gather(-1, labels.unsqueeze(-1)).squeeze(-1)
 
 
-def _halting_logits(halting: Float[Tensor, "puzzles 1 2"] | None) -> tuple[Tensor, Tensor]:
+def _halting_logits(halting: Float[Tensor, "puzzles 1 2"] | None) -> tuple[Tensor, ...]:
     """Those to halt and those to continue."""
     assert halting is not None  # HRM always has them
-    halt, continuing = halting.squeeze(1).unbind(-1)
-    return halt, continuing
-
-
-def _log_softmax(logits: Tensor) -> Tensor:
-    return logits.log_softmax(-1)
+    return halting.squeeze(1).unbind(-1)
 
 
 def _summed_bce(logits: Float[Tensor, "puzzles"], targets: Float[Tensor, "puzzles"]) -> Float[Tensor, ""]:

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from jaxtyping import Float, Int
@@ -50,7 +50,7 @@ class Objective(ABC):
         """What the next update needs that is neither a weight nor a moment of the optimiser."""
         return {}
 
-    def restore(self, state: Mapping[str, Any]) -> None:
+    def restore(self, state: Mapping[str, Tensor]) -> None:
         """Go on from what `state` gave.
 
         Raises:

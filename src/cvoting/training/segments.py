@@ -1,7 +1,6 @@
 """Training of HRM: an update per segment, each row of the batch with the state that its last segment left."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import torch
 from jaxtyping import Float, Int
@@ -86,7 +85,7 @@ class Segments(Objective):
         """The rows between two segments."""
         return {} if self.carry is None else self.carry._asdict()
 
-    def restore(self, state: Mapping[str, Any]) -> None:
+    def restore(self, state: Mapping[str, Tensor]) -> None:
         """Go on with these rows."""
         device = self.model.start_H.device
         self.carry = Carry(*(state[name].to(device) for name in Carry._fields)) if state else None

@@ -14,14 +14,9 @@ if "study" not in config:
 report: "workflow/report/workflow.rst"
 
 
-include: "workflow/rules/common.smk"
-include: "workflow/rules/data.smk"
-include: "workflow/rules/audit.smk"
-include: "workflow/rules/train.smk"
-include: "workflow/rules/rollouts.smk"
-include: "workflow/rules/voting.smk"
-include: "workflow/rules/figures.smk"
-include: "workflow/rules/tables.smk"
+for phase in ("common", "data", "audit", "train", "rollouts", "voting", "calibration", "figures", "tables"):
+
+    include: f"workflow/rules/{phase}.smk"
 
 
 onsuccess:
@@ -37,4 +32,5 @@ rule all:
     input:
         rules.stage_audit.input,
         rules.stage_voting.input,
+        rules.stage_calibration.input,
         rules.stage_figures.input,

@@ -12,6 +12,7 @@ from typing import Any
 
 from cvoting.command_inputs import choose, make_model, make_task, read_puzzles, read_recipe
 from cvoting.command_models import add_model_verbs
+from cvoting.command_tables import add_table_verbs
 from cvoting.errors import CvotingError, message
 
 
@@ -138,54 +139,6 @@ def rollouts(args: argparse.Namespace) -> None:
         roll_out(model, task, puzzles, plan, header, args.out, partial, device)
 
 
-def voting(args: argparse.Namespace) -> None:
-    """Compute the voting tables of a bank."""
-    from cvoting.params.core import build
-    from cvoting.params.voting import VotingParams
-    from cvoting.run_record import record_run
-    from cvoting.tables import write_voting
-
-    recipe = args.recipe
-    params, task = build(VotingParams, recipe["voting"], "voting"), make_task(recipe["task"])
-    with record_run(args.out, recipe=recipe):
-        write_voting(args.shards, params, task, recipe["study"], args.out, args.paired)
-
-
-def steps(args: argparse.Namespace) -> None:
-    """Compute the voting table of a bank at the steps where it was read out."""
-    from cvoting.params.core import build
-    from cvoting.params.voting import VotingParams
-    from cvoting.run_record import record_run
-    from cvoting.tables import write_steps
-
-    recipe = args.recipe
-    params, task = build(VotingParams, recipe["voting"], "voting"), make_task(recipe["task"])
-    with record_run(args.out, recipe=recipe):
-        write_steps(args.shards, params, task, recipe["study"], recipe["read_at"], args.out)
-
-
-def figure(args: argparse.Namespace) -> None:
-    """Draw a figure."""
-    from cvoting.figures.registry import FIGURES
-    from cvoting.run_record import record_run
-
-    name = args.recipe["figure"]
-    module = choose("figure", name, FIGURES)
-    with record_run(args.out_dir / name, recipe=args.recipe):
-        module.write(args.recipe, args.tables, args.published, args.out_dir)
-
-
-def table(args: argparse.Namespace) -> None:
-    """Make a table of the paper."""
-    from cvoting.paper_tables.registry import PAPER_TABLES
-    from cvoting.run_record import record_run
-
-    name = args.recipe["table"]
-    module = choose("table", name, PAPER_TABLES)
-    with record_run(args.out_dir / name, recipe=args.recipe):
-        module.write(args.recipe, args.voting, args.published, args.out_dir)
-
-
 def schema(args: argparse.Namespace) -> None:
     """Write the schema of params.yaml, or check that it is up to date."""
     from cvoting.atomic import atomic_path
@@ -199,12 +152,18 @@ def schema(args: argparse.Namespace) -> None:
         raise CvotingError(f"{args.file} is not that of the classes in cvoting.params: run `python -m cvoting schema`")
 
 
+def estimate(args: argparse.Namespace) -> None:
+    """State how large the banks of a study will be, before anything is run."""
+    from cvoting.estimate import bank_sizes
+    from cvoting.params.reading import read_study
+
+    print(bank_sizes(read_study(args.params)).to_markdown(index=False, floatfmt=",.1f"))
+
+
 def recipe(args: argparse.Namespace) -> None:
     """Print the recipe of a job of a study."""
     from cvoting import recipes
-    from cvoting.params.core import build
-    from cvoting.params.reading import read_parameters
-    from cvoting.params.study import Study
+    from cvoting.params.reading import read_study
 
     stages = {
         "data": (),
@@ -214,23 +173,27 @@ def recipe(args: argparse.Namespace) -> None:
         "rollouts": ("inference seed", "shard"),
         "voting": (),
         "steps": (),
+        "calibration": (),
+        "discrimination": (),
+        "trajectories": (),
         "figure": (),
         "table": (),
     }
     wanted = choose("stage", args.stage, stages)
     if len(args.numbers) != len(wanted):
         raise CvotingError(f"{args.stage} {args.numbers}: expected {', '.join(wanted) or 'no number'} after the name")
-    study = build(Study, read_parameters(args.params))
+    study = read_study(args.params)
     blocks = {
         "data": study.datasets,
         "audit": study.datasets,
         "train": {name: run for name, run in study.runs.items() if not run.imported},
         "import_run": {name: run for name, run in study.runs.items() if run.imported},
-        "steps": {name: bank for name, bank in study.banks.items() if bank.read_at},
+        "rollouts": study.banks,
         "figure": dict(study.figures.items()),
         "table": dict(study.tables.items()),
     }
-    choose(args.stage, args.name, dict(blocks.get(args.stage, study.banks)))
+    made = {name: bank for name, bank in study.banks.items() if args.stage in bank.tables}
+    choose(args.stage, args.name, dict(blocks.get(args.stage, made)))
     print(getattr(recipes, args.stage)(study, args.name, *args.numbers))
 
 
@@ -266,14 +229,11 @@ def parser() -> argparse.ArgumentParser:
     verb(train, "recipe", train=Path, validation=Path, out=Path, log=Path, **resumable)
     verb(rollouts, "recipe", checkpoint=Path, puzzles=Path, out=Path, **resumable)
     add_model_verbs(verb)
-    verb(voting, "recipe", out=Path, paired=Path).add_argument("shards", type=Path, nargs="+")
-    verb(steps, "recipe", out=Path).add_argument("shards", type=Path, nargs="+")
-    verb(figure, "recipe", published=Path, out_dir=Path).add_argument("tables", type=Path, nargs="+")
-    sub = verb(table, "recipe", published=Path, out_dir=Path)
-    sub.add_argument("--voting", type=Path, nargs="*", default=[], help="voting tables of the table's banks")
+    add_table_verbs(verb)
     sub = verb(schema)
     sub.add_argument("--file", type=Path, default=Path("workflow/schemas/params.schema.yaml"))
     sub.add_argument("--check", action="store_true", help="fail when the file is not up to date")
+    verb(estimate).add_argument("--params", type=Path, default=Path("params.yaml"))
     sub = verb(recipe, "stage", "name")
     sub.add_argument("numbers", nargs="*", type=int, help="training seed, or inference seed and shard")
     sub.add_argument("--params", type=Path, default=Path("params.yaml"))

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from jaxtyping import Bool, Float, Int, UInt8
+from jaxtyping import Bool, Float, Float16, Int, UInt8
 
 from cvoting.data.puzzles import Origin
 
@@ -52,6 +52,8 @@ class Bank:
         correct: per metric of the task, whether the candidate's answer is right.
         cell_accuracy: share of the positions to predict that are right.
         steps: what the first candidates were at earlier steps.
+        logits: where kept, for each puzzle those of its first candidates at the positions to predict, one per token,
+            minus the largest, as `compact` makes them.
     """
 
     header: BankHeader
@@ -64,6 +66,7 @@ class Bank:
     correct: dict[str, Bool[np.ndarray, "puzzles candidates"]]
     cell_accuracy: Float[np.ndarray, "puzzles candidates"]
     steps: dict[int, Reading] = field(default_factory=dict)
+    logits: list[Float16[np.ndarray, "kept _ tokens"]] = field(default_factory=list)
 
     def __len__(self) -> int:
         return len(self.puzzles)
@@ -114,6 +117,7 @@ def concatenate(parts: Iterable[Bank]) -> Bank:
         answer_ids=np.concatenate([p.answer_ids for p in parts]),
         **_concatenated(parts),
         steps={step: Reading(**_concatenated(readings)) for step, readings in steps.items()},
+        logits=[logits for part in parts for logits in part.logits],
     )
 
 

@@ -20,6 +20,8 @@ from cvoting.bank import Bank, BankHeader, Reading, bank_at
 from cvoting.errors import CvotingError
 
 FORMAT = 1
+#: The column of the logits, in files that keep some.
+LOGITS = "logits"
 
 
 class BankFileError(CvotingError, ValueError):
@@ -52,18 +54,22 @@ def write_banks(path: str | Path, parts: Iterable[Bank]) -> None:
             )
 
 
-def read_banks(path: str | Path) -> Iterator[Bank]:
+def read_banks(path: str | Path, logits: bool = True) -> Iterator[Bank]:
     """The parts of a bank file, one row group at a time: memory is that of the largest part.
+
+    Args:
+        path: the file.
+        logits: whether to read those that it keeps.
 
     Raises:
         BankFileError: when the file is damaged or not a bank.
     """
-    yield from _parts(path, lambda column: True, _from_table)
+    yield from _parts(path, lambda column: logits or column != LOGITS, _from_table)
 
 
-def read_ends(path: str | Path) -> Iterator[Bank]:
-    """As `read_banks`, without the earlier steps, which are not read from the file."""
-    yield from _parts(path, lambda column: not column.startswith("step/"), _from_table)
+def read_ends(path: str | Path, logits: bool = False) -> Iterator[Bank]:
+    """As `read_banks`, without the earlier steps and, unless asked for, the logits: they are not read from the file."""
+    yield from _parts(path, lambda column: not column.startswith("step/") and (logits or column != LOGITS), _from_table)
 
 
 def read_at(path: str | Path, step: int) -> Iterator[Bank]:
@@ -128,6 +134,8 @@ def _to_table(bank: Bank) -> pa.Table:
     }
     for step, reading in bank.steps.items():
         columns |= {f"step/{step}/{name}": values for name, values in _reading_columns(reading).items()}
+    if bank.logits:
+        columns[LOGITS] = _logits_column(bank.logits)
     about = json.dumps({"format": FORMAT, "header": asdict(bank.header)}, sort_keys=True)
     return pa.table(columns).replace_schema_metadata({"cvoting": about})
 
@@ -156,6 +164,7 @@ def _from_table(table: pa.Table, header: BankHeader) -> Bank:
         answer_ids=_matrix(table["answer_id"]),
         **_reading(table, ""),
         steps={step: Reading(**_reading(table, f"step/{step}/")) for step in steps},
+        logits=_logits(table[LOGITS]) if LOGITS in table.column_names else [],
     )
 
 
@@ -170,6 +179,24 @@ def _reading(table: pa.Table, prefix: str) -> dict[str, Any]:
         "correct": under(f"{prefix}correct/"),
         "cell_accuracy": _matrix(table[f"{prefix}cell_accuracy"]),
     }
+
+
+def _logits_column(logits: list[np.ndarray]) -> pa.ListArray:
+    """Per puzzle a list of candidates, each a list of cells, each a list of tokens."""
+    candidates = np.cumsum([0, *(len(of_puzzle) for of_puzzle in logits)]).astype(np.int32)
+    cells = np.cumsum([0, *(of_puzzle.shape[1] for of_puzzle in logits for _ in of_puzzle)]).astype(np.int32)
+    tokens = _fixed_lists(np.concatenate([of_puzzle.reshape(-1, of_puzzle.shape[2]) for of_puzzle in logits]))
+    return pa.ListArray.from_arrays(candidates, pa.ListArray.from_arrays(cells, tokens))
+
+
+def _logits(column: pa.ChunkedArray) -> list[np.ndarray]:
+    """The inverse of `_logits_column`."""
+    of_puzzles = column.combine_chunks()
+    kept = np.diff(of_puzzles.offsets.to_numpy())
+    of_candidates = of_puzzles.flatten()
+    rows = _matrix(pa.chunked_array([of_candidates.flatten()]))
+    ends = (of_candidates.offsets.to_numpy() - of_candidates.offsets[0].as_py())[np.cumsum([0, *kept])]
+    return [rows[a:b].reshape(k, -1, rows.shape[1]) for (a, b), k in zip(pairwise(ends), kept, strict=True)]
 
 
 def _fixed_lists(values: np.ndarray) -> pa.FixedSizeListArray:

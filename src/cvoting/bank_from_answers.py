@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 import numpy as np
-from jaxtyping import Int, Integer, UInt8
+from jaxtyping import Bool, Float, Float16, Int, Integer, UInt8
 
 from cvoting.bank import Bank, BankHeader, Reading
 from cvoting.data.puzzles import Puzzles
@@ -29,6 +29,7 @@ def bank_from_answers(
     scores: Mapping[str, np.ndarray],
     steps: Mapping[int, Reading] | None = None,
     unanswered: bool = False,
+    logits: Float[np.ndarray, "..."] | None = None,
 ) -> Bank:
     """The bank of some puzzles whose candidates answered and scored as given; its answers are judged here.
 
@@ -40,9 +41,12 @@ def bank_from_answers(
         scores: per name [puzzles, candidates], larger is better.  Votes look for the names of `voting.VOTES`.
         steps: what candidates were at earlier steps, made by `reading_from_answers`.
         unanswered: whether cells may hold `no_answer(task)`, which is always wrong.
+        logits: [puzzles, kept, cells, tokens], of the first candidates, for calibration; -inf for tokens that a model
+            never predicts.
 
     Raises:
-        AnswersError: for other shapes than the puzzles', tokens that no answer has, or a score that is not a number.
+        AnswersError: for other shapes than the puzzles', tokens that no answer has, or a score or logit that is not a
+            number.
     """
     tables, answer_ids, reading = _judged(task, puzzles, answers, scores, unanswered)
     return Bank(
@@ -56,6 +60,7 @@ def bank_from_answers(
         correct=reading.correct,
         cell_accuracy=reading.cell_accuracy,
         steps=dict(steps or {}),
+        logits=[] if logits is None else _kept(task, puzzles, answers, logits),
     )
 
 
@@ -70,6 +75,33 @@ def reading_from_answers(
     return _judged(task, puzzles, answers, scores, unanswered)[2]
 
 
+def compact(
+    logits: Float[np.ndarray, "puzzles kept cells tokens"], asked: Bool[np.ndarray, "puzzles cells"]
+) -> list[Float16[np.ndarray, "kept _ tokens"]]:
+    """Logits as a bank keeps them: at the positions to predict, minus the largest of the cell, in 16 bits.
+
+    The largest is 0 and the least -65504, for -inf.  To first order the error of a probability p is at most
+    2**-11 p (|log p| + H), with H the entropy of the cell's probabilities.
+
+    Args:
+        logits: of every cell.
+        asked: the positions to predict.
+
+    Raises:
+        AnswersError: when one is not a number, or no token of a cell is possible.
+    """
+    best = logits.max(axis=-1, keepdims=True)
+    if not np.isfinite(best).all():
+        puzzle, candidate, cell, _ = np.argwhere(~np.isfinite(best))[0]
+        raise AnswersError(
+            f"logits of cell {cell + 1} of candidate {candidate + 1} of puzzle {puzzle + 1}: the largest is "
+            f"{best[puzzle, candidate, cell, 0]}, expected a number: the model diverged (train it again)"
+        )
+    least = np.finfo(np.float16).min
+    small = np.maximum(logits - best, least).astype(np.float16)
+    return [of_puzzle[:, cells] for of_puzzle, cells in zip(small, asked, strict=True)]
+
+
 def distinct(
     answers: UInt8[np.ndarray, "candidates cells"],
 ) -> tuple[UInt8[np.ndarray, "distinct cells"], Int[np.ndarray, "candidates"]]:
@@ -77,6 +109,21 @@ def distinct(
     table, first, ids = np.unique(answers, axis=0, return_index=True, return_inverse=True)
     order = np.argsort(first)
     return table[order], np.argsort(order)[ids.reshape(-1)]
+
+
+def _kept(
+    task: Task, puzzles: Puzzles, answers: np.ndarray, logits: Float[np.ndarray, "..."]
+) -> list[Float16[np.ndarray, "kept _ tokens"]]:
+    """The logits as a bank keeps them, refused where they are not of its puzzles."""
+    least = (len(puzzles), 1, puzzles.questions.shape[1], task.first_answer_token + task.classes)
+    found, candidates = logits.shape, answers.shape[1]
+    of_puzzles = len(found) == 4 and found[0] == least[0] and found[2] == least[2]
+    if not of_puzzles or not 1 <= found[1] <= candidates or found[3] < least[3]:
+        raise AnswersError(
+            f"logits of shape {found}: expected ({least[0]} puzzles, 1 to {candidates} candidates, {least[2]} cells, "
+            f"{least[3]} tokens or more): give one for each token from 0 on, -inf for those that are no answer"
+        )
+    return compact(logits, task.positions_to_predict(puzzles.questions))
 
 
 def _judged(

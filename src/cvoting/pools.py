@@ -10,10 +10,8 @@ from jaxtyping import Float
 from cvoting.params.voting import VotingParams
 from cvoting.seeding import generator
 from cvoting.statistics import bootstrap_means
+from cvoting.table_files import ALL
 from cvoting.tally import Tally
-
-#: In place of a seed: all of them.
-ALL = "all"
 
 
 @dataclass(frozen=True)

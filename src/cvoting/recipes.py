@@ -4,8 +4,10 @@ A recipe is the canonical JSON of exactly the parameter blocks a job uses.  The 
 the job receives nothing else, so a parameter that is not in a recipe cannot change the job's result.
 """
 
-from dataclasses import replace
+from dataclasses import fields, replace
+from typing import Any
 
+from cvoting.params.calibration import Bootstrap, CalibrationPlan, DiscriminationPlan, TrajectoriesPlan
 from cvoting.params.core import canonical, plain
 from cvoting.params.study import Study
 
@@ -69,7 +71,7 @@ def rollouts(study: Study, bank: str, inference_seed: int, shard: int) -> str:
     """Roll out one shard of a bank."""
     block = study.banks[bank]
     about = {"dataset": block.dataset, "split": block.split, "inference_seed": inference_seed}
-    return canonical({**about, "plan": block.plan(shard)})
+    return canonical({**about, "plan": block.plan(shard, inference_seed)})
 
 
 def rollouts_modules(study: Study, bank: str) -> tuple[str, ...]:
@@ -93,8 +95,50 @@ def steps(study: Study, bank: str) -> str:
 
 def voting_modules(study: Study, bank: str) -> tuple[str, ...]:
     """The modules whose import closure is the code of a voting job, at the end or at listed steps."""
-    task = study.datasets[study.banks[bank].dataset].task
-    return "cvoting.tables", f"cvoting.tasks.{task.name}"
+    return "cvoting.tables", _task(study, bank)
+
+
+def calibration(study: Study, bank: str) -> str:
+    """Compare the confidence of a bank's kept predictions with their correctness."""
+    block, params = study.banks[bank], study.calibration
+    plan = CalibrationPlan(study=study.study, temperatures=params.temperatures, bins=params.bins, **_bootstrap(study))
+    return canonical({"bank": bank, "task": study.datasets[block.dataset].task, "plan": plan})
+
+
+def calibration_modules(study: Study, bank: str) -> tuple[str, ...]:
+    """The modules whose import closure is the code of a calibration job."""
+    return "cvoting.calibration_tables", _task(study, bank)
+
+
+def discrimination(study: Study, bank: str) -> str:
+    """Say how well a bank's confidence tells right candidates from wrong ones."""
+    block = study.banks[bank]
+    plan = DiscriminationPlan(
+        study=study.study, K=min(study.calibration.candidates, block.candidates), **_bootstrap(study)
+    )
+    return canonical({"bank": bank, "task": study.datasets[block.dataset].task, "plan": plan})
+
+
+def discrimination_modules(study: Study, bank: str) -> tuple[str, ...]:
+    """The modules whose import closure is the code of a discrimination job."""
+    return "cvoting.discrimination_table", _task(study, bank)
+
+
+def trajectories(study: Study, bank: str) -> str:
+    """List the confidence of a few puzzles' candidates at every step that a bank was read out at."""
+    block, params = study.banks[bank], study.calibration
+    plan = TrajectoriesPlan(
+        study=study.study,
+        steps=block.read_at,
+        puzzles=params.shown_puzzles,
+        candidates=min(params.shown_candidates, block.plan().candidates_read),
+    )
+    return canonical({"bank": bank, "plan": plan})
+
+
+def trajectories_modules(study: Study, bank: str) -> tuple[str, ...]:
+    """The modules whose import closure is the code of a job that lists trajectories."""
+    return ("cvoting.trajectories",)
 
 
 def figure(study: Study, name: str) -> str:
@@ -141,6 +185,16 @@ def _settings(study: Study, run: str) -> dict[str, object]:
         "training": study.training_of(run),
         "train_puzzles": study.datasets[block.dataset].source.splits.train,
     }
+
+
+def _bootstrap(study: Study) -> dict[str, Any]:
+    """The intervals of what is said of confidence."""
+    return {field.name: getattr(study.calibration, field.name) for field in fields(Bootstrap)}
+
+
+def _task(study: Study, bank: str) -> str:
+    """The module of a bank's task."""
+    return f"cvoting.tasks.{study.datasets[study.banks[bank].dataset].task.name}"
 
 
 def _model_and_task(study: Study, run: str) -> tuple[str, str]:

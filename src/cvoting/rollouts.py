@@ -20,6 +20,7 @@ from torch import Tensor
 from cvoting.bank import Bank, BankHeader, concatenate
 from cvoting.bank_file import read_banks, write_banks
 from cvoting.bank_from_answers import bank_from_answers, no_answer, reading_from_answers
+from cvoting.bank_size import bank_bytes, in_words
 from cvoting.data.puzzles import Puzzles
 from cvoting.errors import CvotingError
 from cvoting.models.base import RecurrentModel, State
@@ -111,6 +112,9 @@ def roll_out(
     parts = plan.parts(len(puzzles))
     files = [partial / f"part-{part.start:08}.parquet" for part in parts]
     finished = sum(len(p) for p, f in zip(parts, files, strict=True) if f.exists())
+    own = puzzles[plan.own(len(puzzles))]
+    asked = int(task.positions_to_predict(own.questions).sum())
+    print(f"the bank takes {in_words(bank_bytes(plan, task, model.params, len(own), asked))}", flush=True)
     progress = Progress(f"rollouts {header.run} on {header.dataset}", sum(map(len, parts)), finished, "puzzles")
 
     def finish(part: range, file: Path) -> Path:
@@ -135,6 +139,8 @@ class ReadOut(NamedTuple):
 
     answers: UInt8[np.ndarray, "puzzles candidates cells"]
     scores: dict[str, Float[np.ndarray, "puzzles candidates"]]
+    #: One per token, of the first candidates; None where none are kept.
+    logits: Float[np.ndarray, "puzzles kept cells tokens"] | None = None
 
 
 def _roll_out_group(
@@ -142,8 +148,12 @@ def _roll_out_group(
 ) -> Bank:
     """All candidates of a few puzzles, judged."""
     end, steps = roll_out_candidates(model, task, puzzles, plan, header.inference_seed, device)
-    readings = {t: reading_from_answers(task, puzzles, *read, unanswered=True) for t, read in steps.items()}
-    return bank_from_answers(header, task, puzzles, *end, readings, unanswered=True)
+    readings = {
+        t: reading_from_answers(task, puzzles, read.answers, read.scores, unanswered=True) for t, read in steps.items()
+    }
+    return bank_from_answers(
+        header, task, puzzles, end.answers, end.scores, readings, unanswered=True, logits=end.logits
+    )
 
 
 def roll_out_candidates(
@@ -168,8 +178,10 @@ def roll_out_candidates(
     for start in range(0, plan.candidates, plan.chunk):
         candidates = range(start, min(start + plan.chunk, plan.candidates))
         noise = initial_noise(puzzles.hashes, candidates, model.noise_shape, inference_seed)
-        read = min(plan.candidates_read - start, len(candidates))
-        end, earlier = _roll_out_slice(model, task, puzzles.questions, noise, plan, read, device)
+        read, kept = (
+            max(0, min(number - start, len(candidates))) for number in (plan.candidates_read, plan.logit_candidates)
+        )
+        end, earlier = _roll_out_slice(model, task, puzzles.questions, noise, plan, read, kept, device)
         ends.append(end)
         if earlier:
             steps.append(earlier)
@@ -184,9 +196,10 @@ def _roll_out_slice(
     noise: Float32[np.ndarray, "puzzles candidates ..."],
     plan: RolloutPlan,
     read: int,
+    kept: int,
     device: torch.device,
 ) -> tuple[ReadOut, dict[int, ReadOut]]:
-    """One chunk through the model: its end, and the first `read` candidates at the steps of `plan.read_at`."""
+    """One chunk through the model: its end, of `kept` candidates with logits, and `read` ones at the listed steps."""
     asked = torch.from_numpy(task.positions_to_predict(questions)).to(device)
     condition = model.embed(torch.from_numpy(questions.astype(np.int64)).to(device))
     start = model.initial_state(condition, torch.from_numpy(noise).to(device))
@@ -204,6 +217,9 @@ def _roll_out_slice(
             logits = last[-1][1][:, :read] if ending else model.readout(part)
             steps[t] = _read_out(model, task, part, logits, asked, [energy[:, :read] for energy in energies])
     end = _read_out(model, task, state, last[-1][1], asked, energies, plan.temperatures)
+    if kept:
+        of_tokens = torch.nn.functional.pad(last[-1][1][:, :kept], (model.first_token(task), 0), value=-torch.inf)
+        end = end._replace(logits=of_tokens.float().cpu().numpy())
     if plan.T_eval > 1:
         changes = [[change(a, b, asked) for a, b in zip(*pair, strict=True)] for pair in pairwise(last)]
         latent, readout = (torch.stack(c).mean(0) for c in zip(*changes, strict=True))
@@ -237,4 +253,9 @@ def _read_out(
 def _joined(parts: Sequence[ReadOut]) -> ReadOut:
     """Slices of the candidates of the same puzzles, together."""
     scores = {name: np.concatenate([part.scores[name] for part in parts], axis=1) for name in parts[0].scores}
-    return ReadOut(np.concatenate([part.answers for part in parts], axis=1), scores)
+    kept = [part.logits for part in parts if part.logits is not None]
+    return ReadOut(
+        answers=np.concatenate([part.answers for part in parts], axis=1),
+        scores=scores,
+        logits=np.concatenate(kept, axis=1) if kept else None,
+    )

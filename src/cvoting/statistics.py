@@ -5,6 +5,7 @@ share their puzzle's difficulty, so no interval counts them.
 """
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 from jaxtyping import Float
@@ -48,17 +49,49 @@ def bootstrap_means(
         rng: the source of randomness.
     """
     seeds, puzzles, columns = values.shape
-    seed_shares = np.ones((resamples, 1))
-    if seeds > 1:
-        seed_shares = rng.multinomial(seeds, np.full(seeds, 1 / seeds), size=resamples) / seeds
+    of_seeds = seed_shares(seeds, resamples, rng)
     means = np.empty((resamples, columns))
-    at_once = max(1, SHARES_AT_ONCE // puzzles)
-    for start in range(0, resamples, at_once):
-        rows = slice(start, min(start + at_once, resamples))
-        size = rows.stop - rows.start
-        puzzle_shares = rng.multinomial(puzzles, np.full(puzzles, 1 / puzzles), size=size) / puzzles
-        means[rows] = sum(seed_shares[rows, s, None] * (puzzle_shares @ values[s]) for s in range(seeds))
+    for rows, shares in puzzle_shares(puzzles, resamples, rng):
+        means[rows] = sum(of_seeds[rows, s, None] * (shares @ values[s]) for s in range(seeds))
     return means
+
+
+def seed_shares(seeds: int, resamples: int, rng: np.random.Generator) -> Float[np.ndarray, "resamples seeds"]:
+    """The share of each training seed in each resample; 1 where there is but one, which takes nothing from `rng`.
+
+    Args:
+        seeds: how many there are, and how many a resample draws with replacement.
+        resamples: how many.
+        rng: the source of randomness.
+    """
+    if seeds == 1:
+        return np.ones((resamples, 1))
+    return rng.multinomial(seeds, np.full(seeds, 1 / seeds), size=resamples) / seeds
+
+
+def puzzle_shares(
+    puzzles: int, resamples: int, rng: np.random.Generator
+) -> Iterator[tuple[slice, Float[np.ndarray, "draws puzzles"]]]:
+    """The share of each puzzle in each resample, a chunk of resamples at a time, with the resamples that it is.
+
+    For numbers that are no mean over puzzles: weigh what each puzzle holds by its share.  How many are drawn at once
+    (`SHARES_AT_ONCE`) changes no share.
+
+    Args:
+        puzzles: how many there are, and how many a resample draws with replacement.
+        resamples: how many.
+        rng: the source of randomness.
+    """
+    for rows in chunks(resamples, puzzles, SHARES_AT_ONCE):
+        size = rows.stop - rows.start
+        yield rows, rng.multinomial(puzzles, np.full(puzzles, 1 / puzzles), size=size) / puzzles
+
+
+def chunks(rows: int, width: int, numbers: int) -> Iterator[slice]:
+    """Consecutive slices of `rows` rows of `width` numbers, each of at most `numbers` numbers or of a single row."""
+    at_once = max(1, numbers // width)
+    for start in range(0, rows, at_once):
+        yield slice(start, min(start + at_once, rows))
 
 
 def percentile_interval(

@@ -5,18 +5,16 @@ Numbers are fractions (figures show percent).  Seeds are text: a number, or "all
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from cvoting.atomic import atomic_path
-from cvoting.errors import CvotingError
 from cvoting.metrics import CELL_ACCURACY
 from cvoting.params.core import ParameterError
 from cvoting.params.voting import VotingParams
-from cvoting.pools import ALL, Pool, pools
+from cvoting.pools import Pool, pools
 from cvoting.statistics import ROUNDING, percentile_interval, two_sided_p, wilson
+from cvoting.table_files import PAIRED_COLUMNS, VOTING_COLUMNS, write_csv
 from cvoting.tally import ESTIMATORS, Tally, tally
 from cvoting.tasks.base import Task
 from cvoting.voting import VOTES, Highest, Reference
@@ -24,17 +22,7 @@ from cvoting.voting import VOTES, Highest, Reference
 #: The rule that others are compared with.
 COMPARED = "confidence"
 
-ABOUT = ("study", "run", "model", "dataset", "split", "origin", "T_eval", "vote")
-WHICH = ("K", "estimator", "metric", "training_seed", "inference_seed", "puzzles", "candidates", "subsets")
-INTERVAL = ("low", "high", "level", "interval")
-VOTING_COLUMNS = (*ABOUT, *WHICH, "value", *INTERVAL, "tie_share", "distinct_answers")
-PAIRED_COLUMNS = (*ABOUT, "against", *WHICH, "difference", *INTERVAL, "p", "better", "worse")
-
 Row = dict[str, object]
-
-
-class TableError(CvotingError):
-    """A file that is not a whole voting table."""
 
 
 def write_voting(
@@ -112,59 +100,6 @@ def voting_tables(counted: Tally, params: VotingParams, study: str) -> tuple[pd.
         if COMPARED in counted.votes:
             paired += [row | numbers | own for row, own in _paired_rows(counted, pool, params.level)]
     return _frame(voting, VOTING_COLUMNS), _frame(paired, PAIRED_COLUMNS)
-
-
-def write_csv(table: pd.DataFrame, path: Path) -> None:
-    """Write a table; the same table gives the same bytes, and `read_csv` gives the same numbers back."""
-    with atomic_path(path) as temporary:
-        table.to_csv(temporary, index=False, lineterminator="\n")
-
-
-def read_csv(path: Path) -> pd.DataFrame:
-    """Read a voting table or a paired comparison.
-
-    Raises:
-        TableError: when the file is neither, holds no row, or was cut off.
-    """
-    content = path.read_bytes()
-    header = tuple(content.split(b"\n", 1)[0].decode(errors="replace").split(","))
-    problem = None
-    if header not in (VOTING_COLUMNS, PAIRED_COLUMNS):
-        problem = f"the columns {','.join(header)[:60]!r}, expected {','.join(VOTING_COLUMNS[:4])!r} and so on"
-    elif content.count(b"\n") < 2 or not content.endswith(b"\n"):
-        problem = "it was cut off"
-    if problem:
-        raise TableError(f"{path}: not a voting table ({problem}): delete it and make it again")
-    types: dict[str, Any] = {"training_seed": str, "inference_seed": str, "subsets": "Int64"}
-    return pd.read_csv(path, dtype=types)
-
-
-def read_voting(banks: Sequence[str], paths: Sequence[Path]) -> dict[str, pd.DataFrame]:
-    """The voting tables of some banks, by bank.
-
-    Raises:
-        TableError: when a file is not a whole voting table, or there is not one for each bank.
-    """
-    if len(paths) != len(banks):
-        raise TableError(f"{len(paths)} tables, expected {len(banks)}: those of {', '.join(banks)}, in that order")
-    tables = dict(zip(banks, map(read_csv, paths), strict=True))
-    for path, table in zip(paths, tables.values(), strict=True):
-        if "value" not in table:
-            raise TableError(f"{path}: a paired comparison, expected the voting table of the same bank: give that")
-    return tables
-
-
-def over_all_seeds(table: pd.DataFrame) -> pd.DataFrame:
-    """The rows over all seeds there are."""
-    for column in ("training_seed", "inference_seed"):
-        if (table[column] == ALL).any():
-            table = table[table[column] == ALL]
-    return table
-
-
-def seeds_of(table: pd.DataFrame) -> dict[str, int]:
-    """How many training and inference seeds a voting table is over."""
-    return {f"{kind}s": table.loc[table[kind] != ALL, kind].nunique() for kind in ("training_seed", "inference_seed")}
 
 
 def _voting_rows(counted: Tally, pool: Pool, level: float) -> Iterator[tuple[Row, Row]]:

@@ -1,8 +1,7 @@
 """What every vote achieved on every puzzle of a bank, counted from its files a few puzzles at a time."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
-from itertools import product
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -15,18 +14,17 @@ from cvoting.errors import CvotingError
 from cvoting.estimators import Outcomes, Subsets, expected, prefix
 from cvoting.metrics import CELL_ACCURACY, judge
 from cvoting.params.voting import VotingParams
+from cvoting.shards import Shards
 from cvoting.tasks.base import Task
 from cvoting.voting import Ballot, Highest, Vote, available
 
 ESTIMATORS = ("prefix", "expected")
-#: What differs between the files of a bank.
-OF_A_FILE = ("training_seed", "inference_seed", "shard")
 #: Candidates in memory at once.
 CANDIDATES_AT_ONCE = 2**20
 
 
 class TallyError(CvotingError):
-    """Bank files that cannot be counted, or not together."""
+    """A bank whose votes cannot be counted."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +32,7 @@ class Tally:
     """The outcomes of a bank's votes; its size does not depend on the number of candidates.
 
     Attributes:
-        header: what the bank is of; its two seeds mean nothing.
+        header: what the bank is of; its seeds and shard mean nothing.
         candidates: M.
         votes, outcomes, K: names of the votes the bank can hold; the task's metrics, 0 or 1 for a puzzle, and the cell
             accuracy, a share; numbers of candidates.
@@ -63,7 +61,6 @@ class Tally:
 class _Counted:
     """What was counted of the shards of one pair of seeds so far."""
 
-    shards: set[int]
     puzzles: list[str]
     values: list[np.ndarray]
     tied: list[np.ndarray]
@@ -87,28 +84,24 @@ def tally(shards: Sequence[Path], params: VotingParams, task: Task, step: int | 
 
     Raises:
         BankFileError: when a file is no bank, or was not read out at the step.
-        TallyError: when the files are of different banks, when a shard is missing or given twice, when a pair of seeds
-            lacks puzzles that another has, when there are fewer candidates than the largest K, when no vote can be
-            held, or when a score is not a number.
+        ShardsError: when the files are not all those of one bank.
+        TallyError: when there are fewer candidates than the largest K, when no vote can be held, or when a score is not
+            a number.
     """
     counted: dict[tuple[int, int], _Counted] = {}
-    first: Bank | None = None
+    read = Shards()
     subsets = Subsets(params.subsets, params.seed)
     for path in shards:
         for bank in _batches(read_ends(path) if step is None else read_at(path, step)):
-            first = first or bank
-            _check(path, bank, first, params, task)
+            seeds = read.add(path, bank)
+            _check(path, bank, params, task)
             votes = _held(bank, params)
-            seeds = (bank.header.training_seed, bank.header.inference_seed)
-            count = counted.setdefault(seeds, _Counted(set(), [], [], [], []))
-            count.shards.add(bank.header.shard)
+            count = counted.setdefault(seeds, _Counted([], [], [], []))
             count.puzzles += bank.puzzles
             count.values.append(_values(bank, votes, params.K, subsets, task))
             count.tied.append(_tied(bank, votes, params.K))
             count.distinct.append(_distinct(bank, params.K))
-    if first is None:
-        raise TallyError(f"no puzzles in {len(shards)} bank files: expected at least one")
-    _check_complete(counted, first.header.shards)
+    puzzles, first = read.complete()
     return Tally(
         header=first.header,
         candidates=first.candidates,
@@ -116,23 +109,11 @@ def tally(shards: Sequence[Path], params: VotingParams, task: Task, step: int | 
         outcomes=(*task.metrics, CELL_ACCURACY),
         K=params.K,
         subsets=subsets,
-        puzzles=_same_puzzles({seeds: sorted(count.puzzles) for seeds, count in counted.items()}),
+        puzzles=puzzles,
         values={seeds: counted[seeds].all_of("values") for seeds in sorted(counted)},
         tied={seeds: counted[seeds].all_of("tied") for seeds in sorted(counted)},
         distinct={seeds: counted[seeds].all_of("distinct") for seeds in sorted(counted)},
     )
-
-
-def _check_complete(counted: dict[tuple[int, int], _Counted], shards: int) -> None:
-    """Refuse a bank of which a file is missing, or was given twice."""
-    for seeds, count in counted.items():
-        missing = sorted(set(range(shards)) - count.shards)
-        if missing:
-            raise TallyError(
-                f"training and inference seed {seeds}: shards {missing} of {shards} missing: give them too"
-            )
-        if len(set(count.puzzles)) < len(count.puzzles):
-            raise TallyError(f"training and inference seed {seeds}: a puzzle comes twice: give every file once")
 
 
 def _held(bank: Bank, params: VotingParams) -> dict[str, Vote]:
@@ -152,13 +133,8 @@ def _batches(parts: Iterable[Bank]) -> Iterator[Bank]:
         yield concatenate(batch)
 
 
-def _check(path: Path, bank: Bank, first: Bank, params: VotingParams, task: Task) -> None:
-    """Refuse a bank that does not belong to the first, or that cannot be counted."""
-    found, wanted = _about(bank), _about(first)
-    differing = [name for name in wanted if found[name] != wanted[name]]
-    if differing:
-        problems = "; ".join(f"{name} = {found[name]!r}, expected {wanted[name]!r}" for name in differing)
-        raise TallyError(f"{path}: another bank than the first file's: {problems}: count one bank at a time")
+def _check(path: Path, bank: Bank, params: VotingParams, task: Task) -> None:
+    """Refuse a bank that cannot be counted."""
     if missing := [metric for metric in task.metrics if metric not in bank.correct]:
         raise TallyError(
             f"{path}: answers judged by {', '.join(bank.correct)}: expected {', '.join(missing)} too: roll out again"
@@ -174,24 +150,6 @@ def _check(path: Path, bank: Bank, first: Bank, params: VotingParams, task: Task
                 f"{path}: {name} of candidate {candidate + 1} of puzzle {bank.puzzles[puzzle]} is not a number: "
                 "the model diverged (train it again), or the puzzle has no position to predict (leave it out)"
             )
-
-
-def _about(bank: Bank) -> dict[str, object]:
-    """What all files of a bank have in common."""
-    header = {name: value for name, value in asdict(bank.header).items() if name not in OF_A_FILE}
-    return header | {"candidates": bank.candidates, "scores": sorted(bank.scores)}
-
-
-def _same_puzzles(puzzles: dict[tuple[int, int], list[str]]) -> list[str]:
-    """The puzzles, which every training seed must have with every inference seed."""
-    first, wanted = next(iter(puzzles.items()))
-    for seeds in product(*map(sorted, map(set, zip(*puzzles, strict=True)))):
-        if (found := puzzles.get(seeds, [])) != wanted:
-            raise TallyError(
-                f"training and inference seed {seeds}: {len(found)} puzzles, expected the {len(wanted)} of seeds "
-                f"{first}: give all shards of all pairs of seeds"
-            )
-    return wanted
 
 
 def _values(

@@ -54,9 +54,30 @@ def figure_without_steps(bench: Bench) -> None:
     bench.cvoting(CHECK)
 
 
+@case("A figure of confidence of a bank that does not keep what it shows")
+def figure_without_logits(bench: Bench) -> None:
+    """Banks keep no logits, are not read out at steps or have one candidate, or a temperature is not computed."""
+    for figure, bank in {
+        "fig5_calibration": "akorn-sudoku_hard",
+        "fig7_confidence_steps": "akorn-maze_hard",
+        "extra_confidence_discrimination": "hrm_fixed-sudoku_hard",
+    }.items():
+        bench.change("params.yaml", [bank], "figures", figure, "banks")
+    bench.change("params.yaml", [0.7], "figures", "fig5_calibration", "temperatures")
+    bench.cvoting(CHECK)
+
+
+@case("Temperatures without 1")
+def no_temperature_of_1(bench: Bench) -> None:
+    """The model's own probabilities are to be left out of the calibration."""
+    bench.change("params.yaml", [0.5, 2.0], "calibration", "temperatures")
+    bench.cvoting(CHECK)
+
+
 @case("Steps and candidates beyond those of the bank")
 def unreachable_steps(bench: Bench) -> None:
-    """Candidates are to be read out after the last step, and more of them than there are."""
+    """Candidates are to be read out after the last step, and more of them than there are, as with kept logits."""
+    bench.change("params.yaml", 16, "banks", "itrsa-sudoku_hard", "logit_candidates")
     bench.change("params.yaml", [2, 8], "banks", "itrsa-sudoku_hard", "read_at")
     bench.change("params.yaml", 16, "banks", "itrsa-sudoku_hard", "read_candidates")
     bench.cvoting(CHECK)

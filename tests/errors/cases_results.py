@@ -1,9 +1,11 @@
 """Mistakes with checkpoints, rollouts, tables and figures."""
 
 import shutil
+from dataclasses import replace
 
-from error_bench import FIGURE, ROLLOUTS, STEPS, TABLE, TRAIN, VOTING, Bench, Case, collector
+from error_bench import DISCRIMINATION, FIGURE, ROLLOUTS, STEPS, TABLE, TRAIN, VOTING, Bench, Case, collector
 
+from cvoting.bank_file import read_banks, write_banks
 from cvoting.checkpoint import load_tensors, save_tensors
 
 CASES: list[Case] = []
@@ -158,6 +160,37 @@ def unread_step(bench: Bench) -> None:
     """Votes are to be held at a step at which the bank was not read out."""
     bench.change("steps.json", [2, 3], "read_at")
     bench.cvoting(STEPS.replace("steps.csv", "new.csv"))
+
+
+@case("Calibration of rollouts that keep no logits")
+def no_logits(bench: Bench) -> None:
+    """The rollouts are of a bank without `logit_candidates`."""
+    bench.cvoting(
+        "calibration calibration.json shard0.parquet shard1.parquet "
+        "--out new.csv --reliability new.reliability.csv --risk new.risk.csv"
+    )
+
+
+@case("Training seeds with different puzzles")
+def different_puzzles(bench: Bench) -> None:
+    """A file of another training seed is given, and the other one of that seed is not."""
+    shard = bench.path("shard1.parquet")
+    write_banks(shard, [replace(bank, header=replace(bank.header, training_seed=1)) for bank in read_banks(shard)])
+    bench.cvoting(DISCRIMINATION)
+
+
+@case("Trajectories of rollouts that were not read out")
+def no_trajectories(bench: Bench) -> None:
+    """The rollouts were read out at fewer steps than the recipe lists."""
+    bench.cvoting("trajectories trajectories.json shard0.parquet shard1.parquet --out new.csv")
+
+
+@case("Trajectories of more candidates than were read out")
+def few_trajectories(bench: Bench) -> None:
+    """The recipe lists more candidates than the bank has."""
+    bench.change("trajectories.json", [2, 4], "plan", "steps")
+    bench.change("trajectories.json", 16, "plan", "candidates")
+    bench.cvoting("trajectories trajectories.json shard0.parquet shard1.parquet --out new.csv")
 
 
 @case("A vote that does not exist")

@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 @pytest.fixture(scope="session")
 def stock(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The small study that every mistake starts from."""
-    from error_bench import make_stock
+    from error_stock import make_stock
 
     folder = tmp_path_factory.mktemp("stock")
     make_stock(folder)

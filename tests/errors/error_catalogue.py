@@ -9,7 +9,8 @@ import cases_machine
 import cases_models
 import cases_parameters
 import cases_results
-from error_bench import ROOT, Bench, Case, make_stock
+from error_bench import ROOT, Bench, Case
+from error_stock import make_stock
 
 PAGE = ROOT / "docs/errors.md"
 SECTIONS = {

@@ -9,13 +9,17 @@ import pytest
 
 from cvoting.bank import Bank, BankHeader, concatenate
 from cvoting.bank_file import write_banks
+from cvoting.bank_from_answers import bank_from_answers
 from cvoting.data.puzzles import Puzzles
 from cvoting.data.registry import SOURCES
 from cvoting.params.akorn import AkornParams
 from cvoting.params.datasets import GeneratedSudoku, Splits
 from cvoting.seeding import generator
+from cvoting.tasks.base import Task
+from cvoting.tasks.maze import FREE, GOAL, START, WALL, Maze
 from cvoting.tasks.sudoku import Sudoku
 
+BOARDS = Sudoku(name="sudoku", box=(2, 2))
 HEADER = BankHeader("akorn-sudoku", "akorn", "sudoku_hard", "test", "generated", "made up for a test", 32, 0, 0)
 
 
@@ -67,6 +71,58 @@ def bank_file(make_bank: Callable[..., Bank], tmp_path: Path) -> Callable[..., P
         return tmp_path / f"{name}.parquet"
 
     return write
+
+
+@pytest.fixture
+def predicted_bank() -> Callable[..., Bank]:
+    """A bank that keeps logits, of 4x4 boards with one blank or more, or of mazes.
+
+    `first` is the number of its first puzzle, the puzzles are the same for all seeds.  Confidences are those of the
+    logits, rounded so that some candidates tie.
+    """
+
+    def make(
+        task: Task = BOARDS, puzzles: int = 12, candidates: int = 6, kept: int = 4, first: int = 0, **changes: object
+    ) -> Bank:
+        header = replace(HEADER, **changes)
+        return concatenate([_one_prediction(task, first + p, candidates, kept, header) for p in range(puzzles)])
+
+    return make
+
+
+def _one_prediction(task: Task, number: int, candidates: int, kept: int, header: BankHeader) -> Bank:
+    """Logits with a bump at the label, or at another answer: of a maze a path that is as short."""
+    rng = generator("made-up question", number)
+    question, label, other = _maze(task, rng) if isinstance(task, Maze) else _board(rng)
+    ease = rng.random()
+    rng = generator("made-up logits", number, header.training_seed, header.inference_seed)
+    target = np.where(rng.random((candidates, 1)) < 0.3 + 0.7 * ease, label, other)
+    tokens = task.first_answer_token + task.classes
+    logits = 1.5 * rng.normal(size=(candidates, task.cells, tokens))
+    logits += 10 * rng.random((candidates, 1, 1)) * (target[..., None] == np.arange(tokens))
+    logits[..., : task.first_answer_token] = -np.inf
+    p = np.exp(logits - logits.max(-1, keepdims=True))
+    best = (p.max(-1) / p.sum(-1))[:, task.positions_to_predict(question)]
+    puzzle, scores = Puzzles(question[None], label[None], "generated", "made up"), {"confidence": best.mean(-1)[None]}
+    scores["confidence"] = scores["confidence"].round(2)
+    some = logits[None, :kept] if kept else None
+    return bank_from_answers(header, task, puzzle, logits.argmax(-1)[None], scores, logits=some)
+
+
+def _board(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A question, its label and an answer with one wrong blank."""
+    label, order = rng.integers(1, 5, 16).astype(np.uint8), rng.permutation(16)
+    wrong = np.where(np.arange(16) == order[0], label % 4 + 1, label)
+    return np.where(np.isin(np.arange(16), order[: rng.integers(1, 12)]), 0, label).astype(np.uint8), label, wrong
+
+
+def _maze(task: Maze, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A question, its label and that of the maze turned by half, turned back: often another shortest path."""
+    while True:
+        question = np.where(rng.random(task.cells) < 0.15, WALL, FREE).astype(np.uint8)
+        question[rng.permutation(task.cells)[:2]] = START, GOAL
+        if task.contradiction(question) is None:
+            return question, task.solve(question), task.solve(question[::-1])[::-1]
 
 
 def _one_puzzle(number: int, candidates: int, header: BankHeader, energies: bool) -> Bank:

@@ -169,7 +169,8 @@ def test_a_summary_needs_one_candidate_among_the_numbers_of_candidates(toy) -> N
 
 
 def test_a_bank_of_one_candidate_may_lack_the_votes_beside_which_it_stands(toy) -> None:
-    one = {f"banks.{ITRSA}.candidates": 1, f"banks.{ITRSA}.read_at": [], f"banks.{ITRSA}.read_candidates": None}
+    one = {f"banks.{ITRSA}.candidates": 1, f"banks.{ITRSA}.logit_candidates": 0}
+    one |= {f"banks.{ITRSA}.read_at": [], f"banks.{ITRSA}.read_candidates": None}
     for changes in (
         summary([[AKORN, ITRSA]], "energy_sum"),
         {"figures": {FIG3: {"panels": [[AKORN, ITRSA]], "votes": ["energy_sum"]}}, "tables": {}},

@@ -21,7 +21,8 @@ from cvoting.figures.voting_curves import COLUMNS
 from cvoting.params.figures import BanksFigure, FiguresParams
 from cvoting.params.voting import VotingParams
 from cvoting.published import PublishedError, read_published
-from cvoting.tables import over_all_seeds, read_csv, write_voting
+from cvoting.table_files import over_all_seeds, read_csv
+from cvoting.tables import write_voting
 from cvoting.tasks.sudoku import Sudoku
 from cvoting.voting import VOTES
 

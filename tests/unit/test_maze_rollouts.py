@@ -21,7 +21,8 @@ from cvoting.params.splits import Splits
 from cvoting.params.training import EmaParams, OptimizerParams, TrainingParams
 from cvoting.params.voting import VotingParams
 from cvoting.rollouts import roll_out
-from cvoting.tables import read_csv, write_steps, write_voting
+from cvoting.table_files import read_csv
+from cvoting.tables import write_steps, write_voting
 from cvoting.tally import TallyError, tally
 from cvoting.tasks.maze import FREE, Maze
 from cvoting.tasks.sudoku import Sudoku

@@ -13,7 +13,8 @@ from cvoting.paper_tables.table4_ablation import VARIANTS, prepare
 from cvoting.params.paper_tables import AblationTable, PaperTablesParams
 from cvoting.params.voting import VotingParams
 from cvoting.published import read_published
-from cvoting.tables import read_csv, voting_tables, write_voting
+from cvoting.table_files import read_csv
+from cvoting.tables import voting_tables, write_voting
 from cvoting.tally import tally
 from cvoting.tasks.sudoku import Sudoku
 

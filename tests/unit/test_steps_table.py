@@ -15,7 +15,9 @@ from cvoting.bank_file import BankFileError, write_banks
 from cvoting.params.core import ParameterError, build
 from cvoting.params.study import Study
 from cvoting.params.voting import VotingParams
-from cvoting.tables import VOTING_COLUMNS, read_csv, voting_tables, write_steps
+from cvoting.shards import ShardsError
+from cvoting.table_files import VOTING_COLUMNS, read_csv
+from cvoting.tables import voting_tables, write_steps
 from cvoting.tally import TallyError, tally
 from cvoting.tasks.sudoku import Sudoku
 from cvoting.voting import VOTES
@@ -104,7 +106,7 @@ def test_votes_over_answers_alone_cannot_be_held_at_a_step(read_file: ReadFile) 
 
 
 def test_a_missing_shard_is_noticed_at_a_step_too(read_file: ReadFile) -> None:
-    with pytest.raises(TallyError, match=r"shards \[0\] of 2 missing"):
+    with pytest.raises(ShardsError, match=r"shards \[0\] of 2 missing"):
         steps_table([read_file("a", shards=2, shard=1)])
 
 

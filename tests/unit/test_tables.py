@@ -15,17 +15,10 @@ from cvoting import tally as tally_module
 from cvoting.bank import Bank, concatenate
 from cvoting.bank_file import read_banks, write_banks
 from cvoting.params.voting import VotingParams
+from cvoting.shards import ShardsError
 from cvoting.statistics import wilson
-from cvoting.tables import (
-    PAIRED_COLUMNS,
-    VOTING_COLUMNS,
-    TableError,
-    over_all_seeds,
-    read_csv,
-    read_voting,
-    voting_tables,
-    write_voting,
-)
+from cvoting.table_files import PAIRED_COLUMNS, VOTING_COLUMNS, TableError, over_all_seeds, read_csv, read_tables
+from cvoting.tables import voting_tables, write_voting
 from cvoting.tally import TallyError, outcomes_of, tally
 from cvoting.tasks.sudoku import Sudoku
 from cvoting.voting import VOTES, Ballot
@@ -117,16 +110,16 @@ def test_a_table_is_read_from_its_file_as_it_was(bank_file: BankFile, tmp_path: 
 def test_a_table_that_was_cut_off_or_of_another_kind_is_refused(bank_file: BankFile, tmp_path: Path) -> None:
     voting, paired = tmp_path / "v.csv", tmp_path / "p.csv"
     write_voting([bank_file("bank")], PARAMS, TASK, "s", voting, paired)
-    assert list(read_voting(["a", "b"], [voting, voting])) == ["a", "b"]
+    assert list(read_tables("voting table", ["a", "b"], [voting, voting])) == ["a", "b"]
     with pytest.raises(TableError, match=r"p\.csv: a paired comparison, expected the voting table"):
-        read_voting(["a"], [paired])
-    with pytest.raises(TableError, match="1 tables, expected 2: those of a, b"):
-        read_voting(["a", "b"], [voting])
+        read_tables("voting table", ["a"], [paired])
+    with pytest.raises(TableError, match="1 files, expected 2: the voting table of a, b"):
+        read_tables("voting table", ["a", "b"], [voting])
     whole = voting.read_bytes()
     for content in (whole[:-1], whole[:200], whole[: whole.index(b"\n") + 1]):
         voting.write_bytes(content)
-        with pytest.raises(TableError, match=r"v\.csv: not a voting table \(it was cut off\)"):
-            read_voting(["a"], [voting])
+        with pytest.raises(TableError, match=r"v\.csv: not a table of results \(it was cut off\)"):
+            read_tables("voting table", ["a"], [voting])
 
 
 def test_one_pair_of_seeds_has_intervals_over_puzzles_only(bank_file: BankFile) -> None:
@@ -258,22 +251,22 @@ def test_a_bank_without_energies_has_no_e_voting(bank_file: BankFile) -> None:
     ],
 )
 def test_files_of_different_banks_are_refused(bank_file: BankFile, change: dict[str, object], message: str) -> None:
-    with pytest.raises(TallyError, match=message):
+    with pytest.raises(ShardsError, match=message):
         tally([bank_file("bank"), bank_file("other", first=12, **change)], PARAMS, TASK)
 
 
 def test_a_missing_shard_of_one_seed_is_noticed(bank_file: BankFile) -> None:
-    with pytest.raises(TallyError, match=r"seed \(0, 1\): 9 puzzles, expected the 12 of seeds \(0, 0\)"):
+    with pytest.raises(ShardsError, match=r"seed \(0, 1\): 3 of the 12 puzzles of seeds \(0, 0\) are missing"):
         tally([bank_file("a"), bank_file("b", puzzles=9, inference_seed=1)], PARAMS, TASK)
 
 
 def test_a_missing_shard_of_the_only_seeds_is_noticed(bank_file: BankFile) -> None:
-    with pytest.raises(TallyError, match=r"seed \(0, 0\): shards \[0, 2\] of 3 missing"):
+    with pytest.raises(ShardsError, match=r"seed \(0, 0\): shards \[0, 2\] of 3 missing"):
         tally([bank_file("a", shards=3, shard=1)], PARAMS, TASK)
 
 
 def test_a_file_given_twice_is_refused(bank_file: BankFile) -> None:
-    with pytest.raises(TallyError, match="a puzzle comes twice: give every file once"):
+    with pytest.raises(ShardsError, match="a puzzle comes twice: give every file once"):
         tally([bank_file("a"), bank_file("a")], PARAMS, TASK)
 
 
@@ -285,7 +278,7 @@ def test_a_bank_without_the_scores_of_any_vote_is_refused(bank_file: BankFile) -
 def test_a_missing_pair_of_seeds_is_noticed(bank_file: BankFile) -> None:
     seeds = [(0, 0), (0, 1), (1, 0)]
     shards = [bank_file(f"{t}{i}", training_seed=t, inference_seed=i) for t, i in seeds]
-    with pytest.raises(TallyError, match=r"seed \(1, 1\): 0 puzzles, expected the 12"):
+    with pytest.raises(ShardsError, match=r"seed \(1, 1\): 12 of the 12 puzzles"):
         tally(shards, PARAMS, TASK)
 
 
@@ -304,7 +297,7 @@ def test_a_score_that_is_not_a_number_is_refused_by_name(bank_file: BankFile, tm
 
 
 def test_no_files_are_refused() -> None:
-    with pytest.raises(TallyError, match="no puzzles in 0 bank files"):
+    with pytest.raises(ShardsError, match="no puzzles in the bank files"):
         tally([], PARAMS, TASK)
 
 

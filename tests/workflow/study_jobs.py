@@ -57,10 +57,24 @@ class StudyJobs:
         steps = [f"voting in {name} at the steps it lists" for name, bank in chosen.items() if bank.get("read_at")]
         return [f"voting in {name}" for name in chosen] + steps
 
-    def figures(self, banks: Collection[str] | None = None) -> list[str]:
-        """Figures that show one of the banks, and their copies."""
+    def confidence(self, banks: Collection[str] | None = None) -> list[str]:
+        """Tables of confidence: of banks that keep logits, of several candidates, and of those read out at steps."""
+        chosen = dict(self._chosen("banks", banks))
+        of = {
+            "calibration of": [name for name, bank in chosen.items() if bank.get("logit_candidates")],
+            "what confidence tells in": [name for name, bank in chosen.items() if bank["candidates"] > 1],
+            "confidence against steps in": [name for name, bank in chosen.items() if bank.get("read_at")],
+        }
+        return [f"{what} {name}" for what, names in of.items() for name in names]
+
+    def figures(self, banks: Collection[str] | None = None, votes: bool | None = None) -> list[str]:
+        """Figures that show one of the banks, and their copies; those of votes, or those of confidence, alone."""
         used = dict(self._chosen("banks", banks))
-        names = [name for name, block in self.study["figures"].items() if used.keys() & _banks_of_figure(block)]
+        names = [
+            name
+            for name, block in self.study["figures"].items()
+            if used.keys() & _banks_of_figure(block) and votes in (None, "votes" in block)
+        ]
         return [f"drawing {n}" for n in names] + [f"copying {n} to figures/" for n in names if self.copies]
 
     def tables(self, banks: Collection[str] | None = None, runs: Collection[str] | None = None) -> list[str]:
@@ -74,11 +88,15 @@ class StudyJobs:
 
     def from_banks(self, banks: Collection[str] | None = None) -> list[str]:
         """All that is made of the rollouts of the banks."""
-        return self.voting(banks) + self.figures(banks) + self.tables(banks, runs=[])
+        return self.from_votes(banks) + self.confidence(banks) + self.figures(banks, votes=False)
+
+    def from_votes(self, banks: Collection[str] | None = None) -> list[str]:
+        """All that is made of the votes of the banks."""
+        return self.voting(banks) + self.figures(banks, votes=True) + self.tables(banks, runs=[])
 
     def all(self) -> list[str]:
         """Everything, sorted."""
-        made = [*self.voting(), *self.figures(), *self.tables()]
+        made = [*self.voting(), *self.confidence(), *self.figures(), *self.tables()]
         return sorted([*self.data(), *self.training(), *self.rollouts(), *made])
 
     def _chosen(self, kind: str, names: Collection[str] | None) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -20,6 +20,7 @@ PASSING_ON = (
     "cvoting.__main__",
     "cvoting.command_inputs",
     "cvoting.command_models",
+    "cvoting.command_tables",
     "cvoting.params.imported",
     "cvoting.run_record",
     "cvoting.recipes",
@@ -32,6 +33,9 @@ REGISTRIES = {
     "rollouts": ["cvoting.models.registry", "cvoting.tasks.registry"],
     "voting": ["cvoting.tasks.registry"],
     "steps": ["cvoting.tasks.registry"],
+    "calibration": ["cvoting.tasks.registry"],
+    "discrimination": ["cvoting.tasks.registry"],
+    "trajectories": [],
     "figure": ["cvoting.figures.registry"],
     "table": ["cvoting.paper_tables.registry"],
 }
@@ -54,6 +58,8 @@ JOBS = [
     ),
     *(("voting", bank) for bank in ("akorn-sudoku_hard", "akorn-maze_hard")),
     *(("steps", bank) for bank in ("itrsa-sudoku_hard", "itrsa-maze_hard")),
+    *((kind, bank) for kind in ("calibration", "discrimination") for bank in ("itrsa-sudoku_hard", "itrsa-maze_hard")),
+    ("trajectories", "itrsa-maze_hard"),
     *(("figure", figure) for figure in STUDY.figures),
     *(("table", table) for table in STUDY.tables),
 ]
@@ -78,10 +84,15 @@ def arguments(folder: Path, verb: str, name: str, out: Path) -> list[str]:
         case "voting" | "steps":
             shards = map(str, sorted((results / f"rollouts/{name}").rglob("*.parquet")))
             return [f"--out={out}/v", *([f"--paired={out}/p"] if verb == "voting" else []), *shards]
+        case "calibration" | "discrimination" | "trajectories":
+            shards = map(str, sorted((results / f"rollouts/{name}/train0-infer0").glob("*.parquet")))
+            others = [f"--reliability={out}/b", f"--risk={out}/r"] if verb == "calibration" else []
+            return [f"--out={out}/a", *others, *shards]
         case "figure":
             figure = getattr(STUDY.figures, name)
-            suffix = "steps.csv" if figure.table == "steps" else "csv"
-            tables = [str(results / f"voting/{bank}.{suffix}") for bank in figure.banks]
+            files = {"voting": "voting/{}.csv", "steps": "voting/{}.steps.csv"}
+            patterns = [files.get(kind, f"calibration/{{}}.{kind}.csv") for kind in figure.tables]
+            tables = [str(results / pattern.format(bank)) for pattern in patterns for bank in figure.banks]
             return [f"--published={ROOT}/reference/published.csv", f"--out-dir={out}", *tables]
         case "table":
             table = getattr(STUDY.tables, name)

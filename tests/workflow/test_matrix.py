@@ -30,9 +30,9 @@ def is_clean(project):
 
 def test_dvc_repro_after_snakemake_runs_no_job_and_both_are_clean(built):
     printed = (built.folder / "first-repro.txt").read_text()
-    assert len(re.findall("Running stage", printed)) == 6
+    assert len(re.findall("Running stage", printed)) == 7
     logs = sorted((built.folder / ".snakemake/log").glob("*.log"))
-    assert [bool(re.search(r"^Job \d+:", log.read_text(), flags=re.MULTILINE)) for log in logs] == [True] + 6 * [False]
+    assert [bool(re.search(r"^Job \d+:", log.read_text(), flags=re.MULTILINE)) for log in logs] == [True] + 7 * [False]
     assert is_clean(built)
 
 
@@ -54,7 +54,21 @@ def test_a_training_parameter_of_one_model_concerns_its_training_and_what_follow
 
 def test_a_voting_parameter_concerns_no_rollout(edited):
     edited.edit_params(0.9, "voting", "level")
-    assert edited.plan() == sorted(TOY.from_banks())
+    assert edited.plan() == sorted(TOY.from_votes())
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "tables", "figures"),
+    [
+        ("bins", 7, ["calibration of"], ["fig5_calibration", "extra_board_calibration"]),
+        ("candidates", 3, ["what confidence tells in"], ["extra_confidence_discrimination"]),
+        ("shown_puzzles", 3, ["confidence against steps in"], ["fig6_confidence_histograms", "fig7_confidence_steps"]),
+    ],
+)
+def test_a_parameter_of_confidence_concerns_the_tables_and_figures_that_use_it(edited, key, value, tables, figures):
+    edited.edit_params(value, "calibration", key)
+    made = [job for job in TOY.confidence() if job.startswith(*tables)]
+    assert edited.plan() == sorted([*made, *(job for job in TOY.figures() if job.split()[1] in figures)])
 
 
 @pytest.mark.parametrize("file", ["training/loop.py", "rollouts.py", "seeding.py", "__init__.py"])
@@ -68,7 +82,8 @@ def test_a_comment_or_docstring_concerns_no_job(edited, file):
     ("file", "concerned"),
     [
         ("__main__.py", []),
-        ("tables.py", [*TOY.voting(), *TOY.figures(), *TOY.tables()]),
+        ("tables.py", TOY.from_votes()),
+        ("calibration.py", [job for job in TOY.from_banks() if "calibration" in job]),
         ("figures/fig2_akorn_voting.py", FIG2),
         ("rollouts.py", [*TOY.rollouts(), *TOY.from_banks()]),
         ("training/loop.py", [*TOY.training(), *TOY.rollouts(), *TOY.from_banks()]),

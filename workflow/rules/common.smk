@@ -4,6 +4,7 @@
 # OUTPUTS:         study, S, the path patterns, OUTPUTS, provenance, and the functions below
 import os
 import sys
+from functools import partial
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
@@ -14,15 +15,12 @@ sys.path.insert(0, SRC)
 from cvoting import recipes
 from cvoting.codehash import code_hash
 from cvoting.errors import CvotingError
-from cvoting.params.core import build
-from cvoting.params.reading import check_parameters, read_parameters
-from cvoting.params.study import Study
+from cvoting.params.reading import merged_study, read_parameters
 from cvoting.provenance import Provenance
 from cvoting.run_guard import clear_stale_lock
 
 try:
-    check_parameters(workflow.configfiles)  # Snakemake would take the last of several equal keys
-    study = build(Study, config)
+    study = merged_study(config, workflow.configfiles)
 except CvotingError as error:
     raise WorkflowError(str(error))
 
@@ -40,10 +38,12 @@ SEED = f"results/{S}/checkpoints/{{run}}/seed{{training_seed}}"
 CHECKPOINT, TRAINING_LOG = f"{SEED}.safetensors", f"{SEED}.log.csv"
 SHARD = f"results/{S}/rollouts/{{bank}}/train{{training_seed}}-infer{{inference_seed}}/shard{{shard}}.parquet"
 VOTING, PAIRED, STEPS = (f"results/{S}/voting/{{bank}}.{suffix}csv" for suffix in ("", "paired.", "steps."))
+CONFIDENCE = ("calibration", "reliability", "risk", "discrimination", "trajectories")
+OF_BANK = {"voting": VOTING, "steps": STEPS} | {k: f"results/{S}/calibration/{{bank}}.{k}.csv" for k in CONFIDENCE}
 FIGURE, TABLE = (f"results/{S}/{kind}s/{{{kind}}}.{{format}}" for kind in ("figure", "table"))
 COPY, PARTIAL = "figures/{figure}.{format}", f"results/{S}/.partial"
 LOG, BENCHMARK, ENVIRONMENT = f"logs/{S}", f"benchmarks/{S}", "../../environment.yml"
-READ_BANKS = [bank for bank, block in study.banks.items() if block.read_at]
+code = partial(code_hash, SRC)
 
 
 def choices(values):
@@ -62,11 +62,6 @@ wildcard_constraints:
     format=choices(["pdf", "png", "csv", "md", "tex"]),
 
 
-def code(modules):
-    """What a rule tracks of its code."""
-    return code_hash(SRC, modules)
-
-
 def puzzles(dataset):
     """The files of a dataset."""
     return collect(PUZZLES, dataset=dataset, split=study.datasets[dataset].source.splits.names)
@@ -78,10 +73,16 @@ def trainings(run):
     return collect(files, run=run, training_seed=study.runs[run].training_seeds)
 
 
-def shards(bank):
-    """The files of a bank: for each training seed, each inference seed, each shard."""
+def banks_with(table):
+    """The banks of which tables of a kind are made."""
+    return [bank for bank, block in study.banks.items() if table in block.tables]
+
+
+def shards(bank, first=()):
+    """The files of a bank: for each training seed, each inference seed, each shard; of some, the first seed only."""
     block = study.banks[bank]
     seeds = {"training_seed": study.runs[block.run].training_seeds, "inference_seed": block.inference_seeds}
+    seeds |= {kind: seeds[kind][:1] for kind in first}
     return collect(SHARD, bank=bank, **seeds, shard=range(block.shards))
 
 
@@ -94,10 +95,8 @@ def copies():
 def figures_to_copy(w):
     """The files that figures/ has copies of; asked for another study's, say where those are."""
     if not copies():
-        raise WorkflowError(
-            f"figures/ holds the figures of the study in params.yaml, and this is the study {S!r}: "
-            f"ask for {FIGURE.format(figure=w.figure, format='pdf')}, or leave out --configfile"
-        )
+        there = f"ask for results/{S}/figures/{w.figure}.pdf, or leave out --configfile"
+        raise WorkflowError(f"figures/ is of the study in params.yaml, and this is the study {S!r}: {there}")
     return collect(FIGURE, figure=w.figure, format=["pdf", "png"])
 
 
@@ -106,7 +105,8 @@ OUTPUTS = {
     "audit": collect(AUDIT, dataset=study.datasets, format=["csv", "json"]),
     "train": [file for run in study.runs for file in trainings(run)],
     "rollouts": [file for bank in study.banks for file in shards(bank)],
-    "voting": collect([VOTING, PAIRED], bank=study.banks) + collect(STEPS, bank=READ_BANKS),
+    "voting": collect([VOTING, PAIRED], bank=study.banks) + collect(STEPS, bank=banks_with("steps")),
+    "calibration": [file for kind in CONFIDENCE for file in collect(OF_BANK[kind], bank=banks_with(kind))],
     "figures": collect(FIGURE, figure=study.figures, format=["pdf", "png", "csv"]) + copies(),
     "tables": collect(TABLE, table=study.tables, format=["csv", "md", "tex"]),
 }

@@ -1,7 +1,7 @@
 # Figures: one rule, one module and one caption each; figures/ has copies of those of params.yaml's study.  The phase
 # makes the paper's tables too.
 #
-# REQUIRED INPUTS: results/<study>/voting/<bank>[.steps].csv of the figure's banks, reference/published.csv
+# REQUIRED INPUTS: results/<study>/{voting,calibration}/<bank>[.<kind>].csv of its banks, reference/published.csv
 # OUTPUTS:         results/<study>/figures/<figure>.{pdf,png,csv}, figures/<figure>.{pdf,png}
 
 
@@ -17,7 +17,7 @@ for figure, block in study.figures.items():
         name:
             figure
         input:
-            tables=collect(STEPS if block.table == "steps" else VOTING, bank=block.banks),
+            tables=[file for kind in block.tables for file in collect(OF_BANK[kind], bank=block.banks)],
             published="reference/published.csv",
         output:
             report(FIGURE.format(figure=figure, format="png"), caption=f"../report/{figure}.rst", category="Figures"),

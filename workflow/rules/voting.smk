@@ -45,7 +45,7 @@ rule steps:
     benchmark:
         f"{BENCHMARK}/steps/{{bank}}.tsv"
     wildcard_constraints:
-        bank=choices(READ_BANKS),
+        bank=choices(banks_with("steps")),
     conda:
         ENVIRONMENT
     resources:

@@ -12,7 +12,7 @@ from cvoting.figures.style import DATASETS, MODELS, save
 from cvoting.params.core import build
 from cvoting.params.figures import FigureParams
 from cvoting.published import read_published
-from cvoting.tables import read_voting, write_csv
+from cvoting.table_files import read_tables, write_csv
 
 #: Columns of a voting table that say what a row is of.
 ABOUT = (
@@ -50,7 +50,7 @@ def write_figure(
         out_dir: the folder of the three files.
     """
     params = build(kind, recipe["params"], f"figures.{name}")
-    by_bank, known = read_voting(params.banks, tables), read_published(published)
+    by_bank, known = read_tables("voting table", params.banks, tables), read_published(published)
     data = prepare(by_bank, params, recipe["title"], recipe["paper_scale"], known)
     write_csv(data, out_dir / f"{name}.csv")
     save(draw(data), out_dir / f"{name}.pdf", out_dir / f"{name}.png")

@@ -12,8 +12,7 @@ from matplotlib.patches import Patch
 from cvoting.figures.base import ABOUT, METRICS, model_names, title_panel, write_figure
 from cvoting.figures.style import COLOURS, NAMES, WIDTH, percent_axis, style
 from cvoting.params.figures import SeedsFigure
-from cvoting.pools import ALL
-from cvoting.tables import seeds_of
+from cvoting.table_files import ALL, seeds_of
 
 NAME = "fig11_seed_dependency"
 #: Candidates 1..K of each seed vote, as in the paper: the mean over subsets would hide what the figure shows.

@@ -27,7 +27,7 @@ from cvoting.figures.style import (
 )
 from cvoting.params.figures import SummaryFigure
 from cvoting.published import published_accuracies
-from cvoting.tables import over_all_seeds, seeds_of
+from cvoting.table_files import over_all_seeds, seeds_of
 
 NAME = "fig1_overview"
 ESTIMATOR = "expected"

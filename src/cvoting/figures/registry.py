@@ -5,10 +5,15 @@ Each has `prepare`, which computes every number that is drawn, `draw`, which dra
 """
 
 from cvoting.figures import (
+    extra_board_calibration,
+    extra_confidence_discrimination,
     fig1_overview,
     fig2_akorn_voting,
     fig3_itrsa_voting,
     fig4_hrm_voting,
+    fig5_calibration,
+    fig6_confidence_histograms,
+    fig7_confidence_steps,
     fig8_itrsa_test_time_scaling,
     fig9_transformer_voting,
     fig10_voting_metrics,
@@ -22,9 +27,14 @@ FIGURES = {
         fig2_akorn_voting,
         fig3_itrsa_voting,
         fig4_hrm_voting,
+        fig5_calibration,
+        fig6_confidence_histograms,
+        fig7_confidence_steps,
         fig8_itrsa_test_time_scaling,
         fig9_transformer_voting,
         fig10_voting_metrics,
         fig11_seed_dependency,
+        extra_board_calibration,
+        extra_confidence_discrimination,
     )
 }

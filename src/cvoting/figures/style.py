@@ -11,6 +11,7 @@ from typing import Any
 
 import matplotlib
 from matplotlib.axes import Axes
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 
@@ -103,6 +104,8 @@ PUBLISHED: dict[str, Any] = {
     "linestyle": "", "marker": "D", "markersize": 5, "markerfacecolor": "white", "markeredgewidth": 1.2,
 }  # fmt: skip
 PUBLISHED_NAME = "published, ± its spread"
+#: Right and wrong candidates, where both are shown.
+OUTCOME_COLOURS = {"right": COLOURS["confidence"], "wrong": COLOURS["energy_sum"]}
 #: Likewise for models, in figures that compare them.
 MODELS = {
     "akorn": "AKOrN",
@@ -132,6 +135,14 @@ def model_colours(models: Iterable[str]) -> dict[str, str]:
     """The colour of each of some models."""
     others = [model for model in dict.fromkeys(models) if model not in MODEL_COLOURS]
     return MODEL_COLOURS | {model: OTHER_COLOURS[i % len(OTHER_COLOURS)] for i, model in enumerate(others)}
+
+
+def ordered_colours(numbers: Iterable[float]) -> dict[float, str]:
+    """Colours for numbers from small to large, from dark to light: in that order for colour-blind readers too."""
+    different = sorted(set(numbers))
+    shades = matplotlib.colormaps["viridis"]
+    # The last sixth of the map is too light for lines on white.
+    return {number: to_hex(shades(0.85 * i / max(1, len(different) - 1))) for i, number in enumerate(different)}
 
 
 @contextmanager
@@ -164,6 +175,12 @@ def percent_axis(axes: Axes) -> None:
     axes.set_ylim(max(low, -margin), min(high, 1 + margin))
     axes.yaxis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 5, 10]))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda fraction, _: f"{100 * fraction:.6g}"))
+
+
+def percent_x_axis(axes: Axes) -> None:
+    """A horizontal axis of fractions, labelled in percent."""
+    axes.xaxis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 5, 10]))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda fraction, _: f"{100 * fraction:.6g}"))
 
 
 def save(figure: Figure, pdf: Path, png: Path) -> None:

@@ -10,6 +10,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from cvoting.params.core import ParameterError
+from cvoting.params.network import NetworkParams
 from cvoting.tasks.base import Task
 
 Condition = TypeVar("Condition")
@@ -45,8 +46,8 @@ class RecurrentModel(nn.Module, ABC, Generic[Condition]):
 
     #: The parameter class of the network.
     Params: ClassVar[type]
-    #: The network's parameters; their `step_problems` knows what numbers of steps have a meaning.
-    params: Any
+    #: The network's parameters: what numbers of steps have a meaning, which scores and classes there are.
+    params: Any = NetworkParams()
     #: Shape of the standard normal noise that one candidate starts from, e.g. (cells, channels).
     noise_shape: tuple[int, ...]
     #: How rollouts start, recorded in checkpoints: "random" means a different state for every candidate.

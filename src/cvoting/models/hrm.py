@@ -76,7 +76,7 @@ class HRM(RecurrentModel[Embedded]):
     @classmethod
     def for_task(cls, params: HrmParams, task: Task) -> "HRM":
         """The model of a task: a class for every token of questions and answers, and one for padding."""
-        tokens = max(task.vocabulary, task.first_answer_token + task.classes) + 1
+        tokens = max(task.vocabulary, task.first_answer_token + task.classes) + params.padding
         return cls(params, task.grid, tokens, tokens)
 
     @classmethod

@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from cvoting.atomic import atomic_path
-from cvoting.tables import write_csv
+from cvoting.table_files import write_csv
 
 FORMATS = ("csv", "md", "tex")
 

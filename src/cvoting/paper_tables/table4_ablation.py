@@ -14,7 +14,7 @@ from cvoting.paper_tables.base import write_table
 from cvoting.params.core import build
 from cvoting.params.paper_tables import AblationTable
 from cvoting.published import read_published
-from cvoting.tables import over_all_seeds, read_voting, seeds_of
+from cvoting.table_files import over_all_seeds, read_tables, seeds_of
 
 NAME = "table4_ablation"
 ESTIMATOR, METRIC = "expected", "board"
@@ -40,7 +40,7 @@ def write(recipe: Mapping[str, Any], inputs: Sequence[Path], published: Path, ou
         out_dir: the folder of the table's files.
     """
     params = build(AblationTable, recipe["params"], f"tables.{NAME}")
-    data = prepare(read_voting(params.banks, inputs), params, read_published(published))
+    data = prepare(read_tables("voting table", params.banks, inputs), params, read_published(published))
     accuracy = "Board acc. in test, published" if recipe["paper_scale"] else "Published (9x9 boards, paper's scale)"
     shown = pd.DataFrame(
         {

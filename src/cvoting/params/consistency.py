@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from cvoting.params.core import ParameterError, plain
 from cvoting.params.datasets import checksum_conflicts
+from cvoting.params.figures import ConfidenceFigure
 from cvoting.params.hrm import HrmParams
 from cvoting.params.imported import RELEASED, ImportedParams
 from cvoting.params.names import unknown
@@ -36,7 +37,9 @@ def _lists(study: "Study") -> Iterator[str]:
     lists: dict[str, tuple] = {f"runs.{name}.training_seeds": run.training_seeds for name, run in study.runs.items()}
     lists |= {f"banks.{name}.inference_seeds": bank.inference_seeds for name, bank in study.banks.items()}
     for name, figure in study.figures.items():
-        lists |= {f"figures.{name}.banks": figure.banks, f"figures.{name}.votes": figure.votes}
+        lists[f"figures.{name}.banks"] = figure.banks
+        if not isinstance(figure, ConfidenceFigure):
+            lists[f"figures.{name}.votes"] = figure.votes
     yield from (f"{key} = []: expected at least one" for key, values in lists.items() if not values)
 
 

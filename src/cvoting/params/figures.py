@@ -11,8 +11,8 @@ from cvoting.params.core import ParameterError, key
 class BanksFigure:
     """A figure with one panel per bank."""
 
-    #: Which table of a bank it is drawn from: "voting", or "steps", votes at the steps that the bank lists.
-    table: ClassVar[str] = "voting"
+    #: Which tables of each bank it is drawn from: "voting", "steps" (votes at the steps that the bank lists), ...
+    tables: ClassVar[tuple[str, ...]] = ("voting",)
     banks: tuple[str, ...] = key("one panel per bank, left to right")
     votes: tuple[str, ...] = key("selection rules that are shown")
 
@@ -26,7 +26,7 @@ class BanksFigure:
 class StepsFigure(BanksFigure):
     """A figure of accuracy against steps."""
 
-    table: ClassVar[str] = "steps"
+    tables: ClassVar[tuple[str, ...]] = ("steps",)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +38,7 @@ class SeedsFigure(BanksFigure):
 class PanelsFigure:
     """A figure whose panels show several banks, which are told apart by their models."""
 
-    table: ClassVar[str] = "voting"
+    tables: ClassVar[tuple[str, ...]] = ("voting",)
     panels: tuple[tuple[str, ...], ...] = key("the banks of each panel, left to right")
     votes: tuple[str, ...] = key("selection rules that are shown")
 
@@ -58,7 +58,51 @@ class SummaryFigure(PanelsFigure):
     """A figure of accuracies without a vote and with votes of as many candidates as a bank has."""
 
 
-FigureParams = BanksFigure | PanelsFigure
+@dataclass(frozen=True, kw_only=True)
+class ConfidenceFigure:
+    """A figure of the candidates' confidence, drawn from other tables than those of votes."""
+
+    banks: tuple[str, ...] = key("banks that are shown, in this order")
+    #: It shows no other vote than C-voting.
+    votes: ClassVar[tuple[str, ...]] = ()
+    tables: ClassVar[tuple[str, ...]]
+
+    @property
+    def panels(self) -> tuple[tuple[str, ...], ...]:
+        """The banks of each panel."""
+        return tuple((bank,) for bank in self.banks)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CalibrationFigure(ConfidenceFigure):
+    """A figure of calibration against temperature."""
+
+    tables: ClassVar[tuple[str, ...]] = ("calibration", "reliability")
+    temperatures: tuple[float, ...] = key("temperatures whose reliability is drawn, of those of `calibration`", above=0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoardCalibrationFigure(ConfidenceFigure):
+    """A figure of what confidence says of whole boards."""
+
+    tables: ClassVar[tuple[str, ...]] = ("calibration", "reliability", "risk")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrajectoriesFigure(ConfidenceFigure):
+    """A figure of the confidence of single candidates."""
+
+    tables: ClassVar[tuple[str, ...]] = ("trajectories",)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiscriminationFigure(ConfidenceFigure):
+    """A figure of how well confidence tells right candidates from wrong ones."""
+
+    tables: ClassVar[tuple[str, ...]] = ("discrimination",)
+
+
+FigureParams = BanksFigure | PanelsFigure | ConfidenceFigure
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,10 +113,23 @@ class FiguresParams:
     fig2_akorn_voting: BanksFigure | None = key("Figure 2: C-voting and E-voting in AKOrN", default=None)
     fig3_itrsa_voting: PanelsFigure | None = key("Figure 3: C-voting in ItrSA++ beside other models", default=None)
     fig4_hrm_voting: PanelsFigure | None = key("Figure 4: C-voting in HRM", default=None)
+    fig5_calibration: CalibrationFigure | None = key(
+        "Figure 5: reliability at several temperatures, and ECE against cell accuracy", default=None
+    )
+    fig6_confidence_histograms: TrajectoriesFigure | None = key(
+        "Figure 6: confidence of right and of wrong candidates", default=None
+    )
+    fig7_confidence_steps: TrajectoriesFigure | None = key("Figure 7: confidence against steps", default=None)
     fig8_itrsa_test_time_scaling: StepsFigure | None = key("Figure 8: ItrSA++ against T_eval", default=None)
     fig9_transformer_voting: BanksFigure | None = key("Figure 9: C-voting in the Transformer", default=None)
     fig10_voting_metrics: BanksFigure | None = key("Figure 10: top-1, NE and LP as the score of the vote", default=None)
     fig11_seed_dependency: SeedsFigure | None = key("Figure 11: spread over inference seeds", default=None)
+    extra_board_calibration: BoardCalibrationFigure | None = key(
+        "beyond the paper: reliability of whole boards, and risk against coverage", default=None
+    )
+    extra_confidence_discrimination: DiscriminationFigure | None = key(
+        "beyond the paper: why voting helps or not", default=None
+    )
 
     def __iter__(self) -> Iterator[str]:
         return (name for name in self.__dataclass_fields__ if getattr(self, name) is not None)

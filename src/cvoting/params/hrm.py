@@ -17,6 +17,7 @@ class HrmParams(NetworkParams):
     """A slow module H and a fast module L; a recurrent step is a segment of cycles of both."""
 
     extra_scores: ClassVar[tuple[str, ...]] = ("halting_logit", "confidence_stablemax")
+    padding: ClassVar[bool] = True
     objective: ClassVar[str] = "segments"
     architecture: Literal["hrm"] = key("the architecture")
     channels: int = key("C, embedding dimension (Table 2: 512)", minimum=1)

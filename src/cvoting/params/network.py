@@ -8,6 +8,8 @@ class NetworkParams:
 
     #: Scores of its candidates beyond those of every model.
     extra_scores: ClassVar[tuple[str, ...]] = ()
+    #: Whether it has a class for padding, beyond those of the task's tokens.
+    padding: ClassVar[bool] = False
     #: What its training minimises: the name of a training objective.
     objective: ClassVar[str] = "unrolled"
 

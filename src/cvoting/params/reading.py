@@ -1,12 +1,13 @@
 """Parameter files: YAML in which every key stands once."""
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from cvoting.params.core import ParameterError
+from cvoting.params.core import ParameterError, build
+from cvoting.params.study import Study
 
 
 def read_parameters(path: Path) -> dict[str, Any]:
@@ -37,6 +38,25 @@ def check_parameters(paths: Iterable[str | Path]) -> None:
     for path in map(Path, paths):
         if path.suffix in (".yaml", ".yml"):
             read_parameters(path)
+
+
+def read_study(path: Path) -> Study:
+    """The study that a file holds.
+
+    Raises:
+        ParameterError: when the file cannot be read, or its parameters cannot be used.
+    """
+    return build(Study, read_parameters(path))
+
+
+def merged_study(config: Mapping[str, Any], paths: Iterable[str | Path]) -> Study:
+    """The study that Snakemake merged from files and its command line; it takes the last of several equal keys.
+
+    Raises:
+        ParameterError: when a file cannot be read or has a key twice, or the parameters cannot be used.
+    """
+    check_parameters(paths)
+    return build(Study, config)
 
 
 def _remedy(error: yaml.MarkedYAMLError) -> str:

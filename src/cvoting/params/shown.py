@@ -3,13 +3,28 @@
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from cvoting.params.figures import FigureParams, PanelsFigure, SeedsFigure, SummaryFigure
+from cvoting.params.figures import (
+    CalibrationFigure,
+    ConfidenceFigure,
+    FigureParams,
+    PanelsFigure,
+    SeedsFigure,
+    SummaryFigure,
+)
 from cvoting.params.names import unknown
 from cvoting.params.paper_tables import AblationTable
 from cvoting.voting import VOTES, Vote, available
 
 if TYPE_CHECKING:
     from cvoting.params.study import Study
+
+
+#: What a bank needs for a figure of confidence.
+MADE_OF = {
+    "trajectories": "with `read_at`, the steps that are shown",
+    "discrimination": "of several candidates, which are compared",
+    **dict.fromkeys(("calibration", "reliability", "risk"), "with `logit_candidates`, whose calibration is shown"),
+}
 
 
 def vote_problems(study: "Study") -> Iterator[str]:
@@ -36,25 +51,39 @@ def figure_problems(study: "Study") -> Iterator[str]:
             yield from unknown(f"figures.{name}.votes", vote, study.voting.votes)
         for bank in figure.banks:
             yield from unknown(f"figures.{name}.banks", bank, study.banks)
-            yield from _figure_bank(study, name, figure, bank)
+            if bank in study.banks:
+                kind = _confidence_bank if isinstance(figure, ConfidenceFigure) else _figure_bank
+                yield from kind(study, name, figure, bank)
+        if isinstance(figure, CalibrationFigure):
+            for temperature in set(figure.temperatures) - set(study.calibration.temperatures):
+                known = ", ".join(f"{t:g}" for t in study.calibration.temperatures)
+                yield f"figures.{name}.temperatures: {temperature:g}: expected one of `calibration`, {known}"
         for panel in figure.panels:
             yield from _panel(study, name, figure, [bank for bank in panel if bank in study.banks])
         if isinstance(figure, SummaryFigure) and 1 not in study.voting.K:
             yield f"figures.{name}: expected 1 among voting.K, {list(study.voting.K)}: it shows what no vote gives"
 
 
+def _confidence_bank(study: "Study", name: str, figure: FigureParams, bank: str) -> Iterator[str]:
+    """Whether a bank has what a figure of confidence shows."""
+    block, expected = study.banks[bank], f"figures.{name}.banks = {bank!r}: expected a bank"
+    if missing := set(figure.tables) - set(block.tables):
+        yield f"{expected} {MADE_OF[missing.pop()]}"
+
+
 def _figure_bank(study: "Study", name: str, figure: FigureParams, bank: str) -> Iterator[str]:
     """Whether a bank has what a figure shows."""
-    offered, block = _offered(study, bank, figure.table), study.banks.get(bank)
-    shown_without_a_vote = block is not None and block.candidates == 1 and isinstance(figure, PanelsFigure)
-    if block and figure.table == "steps" and not block.read_at:
+    (table,) = figure.tables
+    offered, block = _offered(study, bank, table), study.banks[bank]
+    shown_without_a_vote = block.candidates == 1 and isinstance(figure, PanelsFigure)
+    if table == "steps" and not block.read_at:
         yield f"figures.{name}.banks = {bank!r}: expected a bank with `read_at`, the steps that are shown"
-    elif block and block.random_start_anyway:
+    elif block.random_start_anyway:
         yield f"figures.{name}.banks = {bank!r}: expected a bank that starts as its model was trained to"
     elif not shown_without_a_vote and offered is not None and not set(figure.votes) & set(offered):
         choices = ", ".join(offered) or "(there are none)"
         yield f"figures.{name}.votes = {list(figure.votes)}: expected one that banks.{bank} can hold: {choices}"
-    if block and isinstance(figure, SeedsFigure) and len(block.inference_seeds) < 2:
+    if isinstance(figure, SeedsFigure) and len(block.inference_seeds) < 2:
         yield f"figures.{name}.banks = {bank!r}: expected a bank with several inference seeds, whose spread is shown"
 
 
@@ -66,7 +95,7 @@ def _panel(study: "Study", name: str, figure: FigureParams, panel: Sequence[str]
         yield f"figures.{name}.panels = {list(panel)}: expected banks of one dataset, got {', '.join(sorted(datasets))}"
     if len(set(models)) < len(models):
         yield f"figures.{name}.panels = {list(panel)}: expected banks of different models, got {', '.join(models)}"
-    against_K = figure.table == "voting" and not isinstance(figure, SummaryFigure)
+    against_K = figure.tables == ("voting",) and not isinstance(figure, SummaryFigure)
     if panel and against_K and all(study.banks[bank].candidates == 1 for bank in panel):
         yield f"figures.{name}: {', '.join(panel)}: expected a bank of several candidates in each panel, to vote"
 

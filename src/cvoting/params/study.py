@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from cvoting.params.akorn import AkornParams
+from cvoting.params.calibration import CalibrationParams
 from cvoting.params.consistency import problems
 from cvoting.params.core import ParameterError, build, key, plain
 from cvoting.params.datasets import DatasetParams
@@ -51,12 +52,13 @@ class Study:
     mirrors: tuple[str, ...] = key("folders searched for source files before their addresses", default=())
     threads: int = key("CPU threads of a training or rollout job", minimum=1)
     datasets: Mapping[str, DatasetParams] = key(
-        "puzzle sets", affects=("data", "train", "rollouts", "voting", "figures")
+        "puzzle sets", affects=("data", "train", "rollouts", "voting", "calibration", "figures")
     )
-    models: Mapping[str, ModelParams] = key("models", affects=("train", "rollouts", "voting", "figures"))
-    runs: Mapping[str, RunParams] = key("trainings", affects=("train", "rollouts", "voting", "figures"))
-    banks: Mapping[str, BankParams] = key("rollouts", affects=("rollouts", "voting", "figures"))
+    models: Mapping[str, ModelParams] = key("models", affects=("train", "rollouts", "voting", "calibration", "figures"))
+    runs: Mapping[str, RunParams] = key("trainings", affects=("train", "rollouts", "voting", "calibration", "figures"))
+    banks: Mapping[str, BankParams] = key("rollouts", affects=("rollouts", "voting", "calibration", "figures"))
     voting: VotingParams = key("voting tables", affects=("voting", "figures"))
+    calibration: CalibrationParams = key("what is said of confidence", affects=("calibration", "figures"))
     figures: FiguresParams = key("figures", affects=("figures",))
     tables: PaperTablesParams = key("the paper's tables", affects=("figures",), default=PaperTablesParams())
 

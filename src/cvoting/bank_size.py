@@ -1,0 +1,44 @@
+"""How large a bank will be: known before anything is rolled out."""
+
+from collections.abc import Mapping
+
+from cvoting.params.network import NetworkParams
+from cvoting.params.rollouts import Extent
+from cvoting.tasks.base import Task
+
+#: Bytes of a score, of a logit, and of the number of an answer.
+SCORE, LOGIT, ANSWER_ID = 8, 2, 4
+
+
+def bank_bytes(extent: Extent, task: Task, network: NetworkParams, puzzles: int, asked: int) -> dict[str, int]:
+    """At most how many bytes a bank takes as plain numbers, before it is compressed, by what they are.
+
+    Fewer where candidates agree: an answer is kept once.
+
+    Args:
+        extent: how much is kept of each puzzle.
+        task: cells, tokens and metrics.
+        network: its scores and classes.
+        puzzles: how many.
+        asked: positions to predict, of all puzzles together.
+    """
+    M, read, kept = extent.candidates, extent.candidates_read, extent.logit_candidates
+    tokens = max(task.vocabulary, task.first_answer_token + task.classes) + network.padding
+
+    def judged(scores: tuple[str, ...]) -> float:
+        """Bytes of a candidate's scores, cell accuracy, and metrics of a bit each."""
+        return SCORE * (len(scores) + 1) + len(task.metrics) / 8
+
+    return {
+        "answers": puzzles * ((M + 2) * task.cells + M * ANSWER_ID),
+        "scores": round(puzzles * M * judged(extent.scores(network.extra_scores))),
+        "steps": round(puzzles * read * len(extent.read_at) * judged(extent.step_scores(network.extra_scores))),
+        "logits": asked * kept * tokens * LOGIT,
+    }
+
+
+def in_words(parts: Mapping[str, int]) -> str:
+    """The sum and its parts, in megabytes."""
+    total = sum(parts.values())
+    listed = ", ".join(f"{name} {size / 1e6:,.1f}" for name, size in parts.items() if size)
+    return f"at most {total / 1e6:,.1f} MB before compression ({listed})"

@@ -1,0 +1,112 @@
+"""Verbs that make tables and figures of rollouts: arithmetic on files, without torch."""
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+
+from cvoting.command_inputs import choose, make_task
+
+
+def add_table_verbs(verb: Callable[..., argparse.ArgumentParser]) -> None:
+    """Add them to the command line.
+
+    Args:
+        verb: adds the verb of a function.
+    """
+    outputs = {
+        voting: ("out", "paired"),
+        steps: ("out",),
+        calibration: ("out", "reliability", "risk"),
+        discrimination: ("out",),
+        trajectories: ("out",),
+    }
+    for run, names in outputs.items():
+        verb(run, "recipe", **dict.fromkeys(names, Path)).add_argument("shards", type=Path, nargs="+")
+    verb(figure, "recipe", published=Path, out_dir=Path).add_argument("tables", type=Path, nargs="+")
+    sub = verb(table, "recipe", published=Path, out_dir=Path)
+    sub.add_argument("--voting", type=Path, nargs="*", default=[], help="voting tables of the table's banks")
+
+
+def voting(args: argparse.Namespace) -> None:
+    """Compute the voting tables of a bank."""
+    from cvoting.params.core import build
+    from cvoting.params.voting import VotingParams
+    from cvoting.run_record import record_run
+    from cvoting.tables import write_voting
+
+    recipe = args.recipe
+    params, task = build(VotingParams, recipe["voting"], "voting"), make_task(recipe["task"])
+    with record_run(args.out, recipe=recipe):
+        write_voting(args.shards, params, task, recipe["study"], args.out, args.paired)
+
+
+def steps(args: argparse.Namespace) -> None:
+    """Compute the voting table of a bank at the steps where it was read out."""
+    from cvoting.params.core import build
+    from cvoting.params.voting import VotingParams
+    from cvoting.run_record import record_run
+    from cvoting.tables import write_steps
+
+    recipe = args.recipe
+    params, task = build(VotingParams, recipe["voting"], "voting"), make_task(recipe["task"])
+    with record_run(args.out, recipe=recipe):
+        write_steps(args.shards, params, task, recipe["study"], recipe["read_at"], args.out)
+
+
+def calibration(args: argparse.Namespace) -> None:
+    """Compute the calibration, reliability and risk tables of a bank that keeps logits."""
+    from cvoting.calibration_tables import write_calibration
+    from cvoting.params.calibration import CalibrationPlan
+    from cvoting.params.core import build
+    from cvoting.run_record import record_run
+
+    recipe = args.recipe
+    plan, task = build(CalibrationPlan, recipe["plan"], "plan"), make_task(recipe["task"])
+    with record_run(args.out, recipe=recipe):
+        write_calibration(args.shards, plan, task, args.out, args.reliability, args.risk)
+
+
+def discrimination(args: argparse.Namespace) -> None:
+    """Compute how well a bank's confidence tells right candidates from wrong ones."""
+    from cvoting.discrimination_table import write_discrimination
+    from cvoting.params.calibration import DiscriminationPlan
+    from cvoting.params.core import build
+    from cvoting.run_record import record_run
+
+    recipe = args.recipe
+    plan, task = build(DiscriminationPlan, recipe["plan"], "plan"), make_task(recipe["task"])
+    with record_run(args.out, recipe=recipe):
+        write_discrimination(args.shards, plan, task, args.out)
+
+
+def trajectories(args: argparse.Namespace) -> None:
+    """List the confidence of a few puzzles' candidates at every step that a bank was read out at."""
+    from cvoting.params.calibration import TrajectoriesPlan
+    from cvoting.params.core import build
+    from cvoting.run_record import record_run
+    from cvoting.trajectories import write_trajectories
+
+    with record_run(args.out, recipe=args.recipe):
+        write_trajectories(args.shards, build(TrajectoriesPlan, args.recipe["plan"], "plan"), args.out)
+
+
+def figure(args: argparse.Namespace) -> None:
+    """Draw a figure."""
+    from cvoting.figures.registry import FIGURES
+    from cvoting.run_record import record_run
+
+    name = args.recipe["figure"]
+    module = choose("figure", name, FIGURES)
+    with record_run(args.out_dir / name, recipe=args.recipe):
+        module.write(args.recipe, args.tables, args.published, args.out_dir)
+
+
+def table(args: argparse.Namespace) -> None:
+    """Make a table of the paper."""
+    from cvoting.paper_tables.registry import PAPER_TABLES
+    from cvoting.run_record import record_run
+
+    name = args.recipe["table"]
+    module = choose("table", name, PAPER_TABLES)
+    with record_run(args.out_dir / name, recipe=args.recipe):
+        module.write(args.recipe, args.voting, args.published, args.out_dir)

@@ -1,0 +1,124 @@
+"""What the figures of the candidates' confidence have in common: the tables they are drawn from, titles and notes."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from cvoting.figures.base import SMALL, model_names, title_panel
+from cvoting.figures.style import save
+from cvoting.params.core import build
+from cvoting.params.figures import ConfidenceFigure
+from cvoting.published import read_published
+from cvoting.table_files import TABLES, TableError, read_tables, write_csv
+
+#: The kinds of tables in parameters, and what files of a kind are called.
+KINDS = {kind.removesuffix(" table").removeprefix("table of "): kind for kind in TABLES}
+#: Candidates by their last step: the columns of figures of trajectories, left to right.
+GROUPS = ("wrong", "right")
+EVERY = "none, every candidate counts"
+#: Length of a puzzle's name in a figure; the CSV file has the whole hash.
+SHOWN_DIGITS = 8
+
+#: Tables by kind and bank.
+Tables = Mapping[str, Mapping[str, pd.DataFrame]]
+#: prepare(tables, params, title, paper_scale, published) -> every number that is drawn.
+Prepare = Callable[[Tables, Any, str, bool, pd.DataFrame], pd.DataFrame]
+
+
+def write_confidence_figure(
+    name: str,
+    kind: type[ConfidenceFigure],
+    prepare: Prepare,
+    draw: Callable[[pd.DataFrame], Figure],
+    recipe: Mapping[str, Any],
+    tables: Sequence[Path],
+    published: Path,
+    out_dir: Path,
+) -> None:
+    """Draw a figure: PDF, PNG, and CSV with every number drawn, under its name.
+
+    Args:
+        name: of the figure.
+        kind: the class of its parameters.
+        prepare, draw: the two functions of its module.
+        recipe: `title` and `paper_scale` of the study, and `params` of the figure.
+        tables: kind by kind in the order of `params.tables`, the table of each bank in the order of `params.banks`.
+        published: reference/published.csv.
+        out_dir: the folder of the three files.
+
+    Raises:
+        TableError: when there is not one file for each kind and bank, or one is not the table it should be.
+    """
+    params = build(kind, recipe["params"], f"figures.{name}")
+    by_kind, known = _read(params, tables), read_published(published)
+    data = prepare(by_kind, params, recipe["title"], recipe["paper_scale"], known)
+    write_csv(data, out_dir / f"{name}.csv")
+    save(draw(data), out_dir / f"{name}.pdf", out_dir / f"{name}.png")
+
+
+def at_temperatures(rows: pd.DataFrame, temperatures: Sequence[float], bank: str) -> pd.DataFrame:
+    """Of the rows of a calibration or reliability table those at some temperatures, fitted ones left out.
+
+    Raises:
+        TableError: when there is none at one of them.
+    """
+    rows = rows[~rows["fitted"]]
+    for T in temperatures:
+        if not (rows["temperature"] == T).any():
+            found = ", ".join(f"{known:g}" for known in rows["temperature"].unique())
+            raise TableError(f"tables of {bank}: no temperature {T:g}, expected one of {found}")
+    return rows[rows["temperature"].isin(temperatures)]
+
+
+def title_bank(axes: Axes, data: pd.DataFrame, bank: str, below: str = "") -> None:
+    """Above a panel: its bank, and the sizes, seeds and intervals behind its numbers.
+
+    Args:
+        axes: the panel.
+        data: the rows of the whole figure; the model is named where there are several.
+        bank: the panel's.
+        below: a line more, under the name.
+    """
+    rows = data[(data["bank"] == bank) & data["interval"].notna()]
+    title_panel(axes, rows)
+    model = f"{model_names(rows)}, " if data["model"].nunique() > 1 else ""
+    axes.set_title(f"{model}{axes.get_title()}" + (f"\n{below}" if below else ""), pad=31)
+
+
+def with_outcomes(table: pd.DataFrame) -> pd.DataFrame:
+    """Trajectories with `group`, whether a candidate is "right" or "wrong" at its last step, and what `interval` is."""
+    last = table.loc[table["step"] == table["step"].max(), ["puzzle", "candidate", "board"]]
+    groups = last.assign(group=last["board"].map({0: "wrong", 1: "right"})).drop(columns="board")
+    return table.merge(groups, on=["puzzle", "candidate"]).assign(interval=EVERY)
+
+
+def note_below(axes: Axes, note: str) -> None:
+    """Numbers in words, under the label of the horizontal axis."""
+    axes.annotate(note, (0.5, 0), (0, -2), axes.xaxis.label, "offset points", **SMALL | {"va": "top"})
+
+
+def shown_puzzle(puzzle: str) -> str:
+    """The name of a puzzle in a figure."""
+    return puzzle[:SHOWN_DIGITS]
+
+
+def counted(n: int | np.integer, noun: str) -> str:
+    """A number of things, in words."""
+    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
+
+
+def _read(params: ConfidenceFigure, paths: Sequence[Path]) -> dict[str, dict[str, pd.DataFrame]]:
+    """The tables by kind and bank."""
+    banks = len(params.banks)
+    if len(paths) != len(params.tables) * banks:
+        kinds = ", then the ".join(KINDS[kind] for kind in params.tables)
+        raise TableError(
+            f"{len(paths)} files, expected {len(params.tables) * banks}: the {kinds} of {', '.join(params.banks)}"
+        )
+    parts = [paths[start : start + banks] for start in range(0, len(paths), banks)]
+    return {k: read_tables(KINDS[k], params.banks, part) for k, part in zip(params.tables, parts, strict=True)}

@@ -1,0 +1,106 @@
+"""The tables that later stages read, as CSV files: their columns, and how they are written and read.
+
+Numbers are fractions (figures show percent).  Seeds are text: a number, or "all" in rows over several.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from cvoting.atomic import atomic_path
+from cvoting.errors import CvotingError
+
+#: In place of a seed: all of them.
+ALL = "all"
+
+OF = ("study", "run", "model", "dataset", "split", "origin", "T_eval")
+SIZES = ("training_seed", "inference_seed", "puzzles", "candidates")
+INTERVAL = ("low", "high", "level", "interval")
+WHICH = ("K", "estimator", "metric", *SIZES, "subsets")
+VOTING_COLUMNS = (*OF, "vote", *WHICH, "value", *INTERVAL, "tie_share", "distinct_answers")
+PAIRED_COLUMNS = (*OF, "vote", "against", *WHICH, "difference", *INTERVAL, "p", "better", "worse")
+CALIBRATION_COLUMNS = (*OF, *SIZES, "of", "temperature", "fitted", "metric", "value", *INTERVAL)
+RELIABILITY_COLUMNS = (
+    *OF, *SIZES, "of", "unit", "binning", "temperature", "fitted", "bin", "lower", "upper", "count", "confidence",
+    "accuracy", *INTERVAL,
+)  # fmt: skip
+RISK_COLUMNS = (*OF, *SIZES, "of", "metric", "coverage", "risk", *INTERVAL)
+DISCRIMINATION_COLUMNS = (*OF, *SIZES, "metric", "K", "measure", "value", *INTERVAL)
+TRAJECTORIES_COLUMNS = (
+    *OF, *SIZES, "puzzle", "pooled", "example", "candidate", "step", "confidence", "board", "optimal",
+)  # fmt: skip
+#: What a table is called, and what its columns are.
+TABLES = {
+    "voting table": VOTING_COLUMNS,
+    "paired comparison": PAIRED_COLUMNS,
+    "calibration table": CALIBRATION_COLUMNS,
+    "reliability table": RELIABILITY_COLUMNS,
+    "risk table": RISK_COLUMNS,
+    "discrimination table": DISCRIMINATION_COLUMNS,
+    "table of trajectories": TRAJECTORIES_COLUMNS,
+}
+TYPES: dict[str, Any] = {"training_seed": str, "inference_seed": str, "subsets": "Int64", "puzzle": str}
+
+
+class TableError(CvotingError):
+    """A file that is not the whole table it should be."""
+
+
+def write_csv(table: pd.DataFrame, path: Path) -> None:
+    """Write a table; the same table gives the same bytes, and `read_csv` gives the same numbers back."""
+    with atomic_path(path) as temporary:
+        table.to_csv(temporary, index=False, lineterminator="\n")
+
+
+def read_csv(path: Path) -> pd.DataFrame:
+    """Read one of `TABLES`.
+
+    Raises:
+        TableError: when the file is none of them, holds no row, or was cut off.
+    """
+    content = path.read_bytes()
+    header = tuple(content.split(b"\n", 1)[0].decode(errors="replace").split(","))
+    problem = None
+    if header not in TABLES.values():
+        problem = f"the columns {','.join(header)[:60]!r}, expected {','.join(OF[:4])!r} and so on"
+    elif content.count(b"\n") < 2 or not content.endswith(b"\n"):
+        problem = "it was cut off"
+    if problem:
+        raise TableError(f"{path}: not a table of results ({problem}): delete it and make it again")
+    return pd.read_csv(path, dtype={name: kind for name, kind in TYPES.items() if name in header})
+
+
+def read_tables(kind: str, banks: Sequence[str], paths: Sequence[Path]) -> dict[str, pd.DataFrame]:
+    """The tables of some banks, by bank.
+
+    Args:
+        kind: which of `TABLES` they are.
+        banks: names.
+        paths: the file of each bank.
+
+    Raises:
+        TableError: when a file is not a whole table of this kind, or there is not one for each bank.
+    """
+    if len(paths) != len(banks):
+        raise TableError(f"{len(paths)} files, expected {len(banks)}: the {kind} of {', '.join(banks)}, in that order")
+    tables = dict(zip(banks, map(read_csv, paths), strict=True))
+    for path, table in zip(paths, tables.values(), strict=True):
+        if tuple(table.columns) != TABLES[kind]:
+            found = next(name for name, columns in TABLES.items() if columns == tuple(table.columns))
+            raise TableError(f"{path}: a {found}, expected the {kind} of the same bank: give that")
+    return tables
+
+
+def over_all_seeds(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows over all seeds there are."""
+    for column in ("training_seed", "inference_seed"):
+        if (table[column] == ALL).any():
+            table = table[table[column] == ALL]
+    return table
+
+
+def seeds_of(table: pd.DataFrame) -> dict[str, int]:
+    """How many training and inference seeds a table is over."""
+    return {f"{kind}s": table.loc[table[kind] != ALL, kind].nunique() for kind in ("training_seed", "inference_seed")}

@@ -157,6 +157,7 @@ def estimate(args: argparse.Namespace) -> None:
     from cvoting.estimate import bank_sizes
     from cvoting.params.reading import read_study
 
+    print("at most, as plain numbers before compression:\n")
     print(bank_sizes(read_study(args.params)).to_markdown(index=False, floatfmt=",.1f"))
 
 

@@ -7,7 +7,7 @@ from cvoting.params.rollouts import Extent
 from cvoting.tasks.base import Task
 
 #: Bytes of a score, of a logit, and of the number of an answer.
-SCORE, LOGIT, ANSWER_ID = 8, 2, 4
+SCORE_BYTES, LOGIT_BYTES, ID_BYTES = 8, 2, 4
 
 
 def bank_bytes(extent: Extent, task: Task, network: NetworkParams, puzzles: int, asked: int) -> dict[str, int]:
@@ -27,13 +27,13 @@ def bank_bytes(extent: Extent, task: Task, network: NetworkParams, puzzles: int,
 
     def judged(scores: tuple[str, ...]) -> float:
         """Bytes of a candidate's scores, cell accuracy, and metrics of a bit each."""
-        return SCORE * (len(scores) + 1) + len(task.metrics) / 8
+        return SCORE_BYTES * (len(scores) + 1) + len(task.metrics) / 8
 
     return {
-        "answers": puzzles * ((M + 2) * task.cells + M * ANSWER_ID),
+        "answers": puzzles * ((M + 2) * task.cells + M * ID_BYTES),
         "scores": round(puzzles * M * judged(extent.scores(network.extra_scores))),
         "steps": round(puzzles * read * len(extent.read_at) * judged(extent.step_scores(network.extra_scores))),
-        "logits": asked * kept * tokens * LOGIT,
+        "logits": asked * kept * tokens * LOGIT_BYTES,
     }
 
 

@@ -9,7 +9,7 @@ import math
 import numpy as np
 from jaxtyping import Bool, Float, Integer
 
-from cvoting.statistics import chunks
+from cvoting.statistics import chunks, quotient
 
 #: Logits in float64 held at once while a temperature is fitted: few enough for a processor's cache.
 LOGITS_AT_ONCE = 2**17
@@ -95,7 +95,7 @@ def ece(sums: Float[np.ndarray, "*draws 3 bins"]) -> Float[np.ndarray, "*draws"]
         sums: those of `bin_sums`, added up over puzzles, with any weights.
     """
     count, confidence, right = np.moveaxis(sums, -2, 0)
-    return _quotient(np.abs(confidence - right).sum(axis=-1), count.sum(axis=-1))
+    return quotient(np.abs(confidence - right).sum(axis=-1), count.sum(axis=-1))
 
 
 def reliability(
@@ -109,7 +109,7 @@ def reliability(
         sums: those of `bin_sums`, added up over puzzles, with any weights.
     """
     count, confidence, right = np.moveaxis(sums, -2, 0)
-    return _quotient(right, count), _quotient(confidence, count)
+    return quotient(right, count), quotient(confidence, count)
 
 
 def brier_score(
@@ -251,10 +251,3 @@ def _slope_and_curvature(
         slope += float((mean - z[labels[rows], np.arange(z.shape[1])]).sum())
         curvature += float(np.einsum("cp,cp,cp->", p, z, z) - mean @ mean)
     return slope / predictions, curvature / predictions
-
-
-def _quotient(
-    numerator: Float[np.ndarray | np.float64, "*shape"], count: Float[np.ndarray | np.float64, "*shape"]
-) -> Float[np.ndarray, "*shape"]:
-    """A mean, and NaN where it is that of nothing."""
-    return np.divide(numerator, count, out=np.full(count.shape, np.nan), where=count > 0)

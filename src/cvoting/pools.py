@@ -9,7 +9,7 @@ from jaxtyping import Float
 
 from cvoting.params.voting import VotingParams
 from cvoting.seeding import generator
-from cvoting.statistics import bootstrap_means
+from cvoting.statistics import bootstrap_means, drawn_anew
 from cvoting.table_files import ALL
 from cvoting.tally import Tally
 
@@ -41,7 +41,7 @@ class Pool:
     @property
     def interval(self) -> str:
         """What the bootstrap draws anew."""
-        return "training seeds and puzzles" if len(self.values) > 1 else "puzzles only"
+        return drawn_anew(len(self.values))
 
 
 def pools(counted: Tally, params: VotingParams) -> Iterator[Pool]:

@@ -13,6 +13,8 @@ from cvoting.bank_file import read_ends
 from cvoting.calibration import brier_score, fit_temperature, negative_log_likelihood, probabilities
 from cvoting.errors import CvotingError
 from cvoting.shards import Shards
+from cvoting.statistics import chunks
+from cvoting.table_files import Row, of_bank
 from cvoting.tasks.base import Task
 
 #: Predictions whose probabilities are in memory at once.
@@ -56,8 +58,17 @@ class Predictions:
         """The place of the puzzle of each prediction."""
         return self.candidate // self.candidates
 
+    def about(self, study: str) -> Row:
+        """What rows about them have in common."""
+        sizes = {"puzzles": len(self.puzzles), "candidates": self.candidates}
+        return of_bank(study, self.header) | sizes | {"inference_seed": str(self.header.inference_seed)}
+
     def at(self, temperature: float) -> "Tempered":
-        """The predictions by softmax(logits / temperature); at 1 candidates have the scores by which the bank votes."""
+        """The predictions by softmax(logits / temperature); at 1 candidates have the scores by which the bank votes.
+
+        Args:
+            temperature: above 0.
+        """
         tempered = self._tempered([(temperature, np.arange(len(self.labels)))])
         return replace(tempered, mean=self.confidence) if temperature == 1 else tempered
 
@@ -75,8 +86,8 @@ class Predictions:
         top, right = np.empty(len(self.labels)), np.empty(len(self.labels), dtype=bool)
         sums, logs = np.zeros((4, len(self.puzzles) * self.candidates)), np.zeros(len(self.puzzles) * self.candidates)
         for temperature, places in parts:
-            for start in range(0, len(places), PREDICTIONS_AT_ONCE):
-                some = places[start : start + PREDICTIONS_AT_ONCE]
+            for rows in chunks(len(places), 1, PREDICTIONS_AT_ONCE):
+                some = places[rows]
                 logits, labels, candidate = self.logits[some], self.labels[some], self.candidate[some]
                 p = probabilities(logits, temperature)
                 top[some], right[some] = p.max(axis=1), logits.argmax(axis=1) == labels
@@ -96,7 +107,7 @@ class Predictions:
 
 @dataclass(frozen=True)
 class Tempered:
-    """Predictions at a temperature.
+    """Predictions at a temperature, or at one for each half of the puzzles.
 
     Attributes:
         top: the largest probability of the cell.
@@ -104,7 +115,8 @@ class Tempered:
         sums: of each candidate the number of its predictions, and sums of `top`, of Brier scores and of negative log
             likelihoods.
         mean: of each candidate the mean of `top`, C-voting's score.
-        joint: the product of `top`: the chance that all cells are right, if they were independent.
+        joint: the product of `top`: the chance that all cells are right, if they were calibrated and
+            independent.
     """
 
     top: Float[np.ndarray, "predictions"]
@@ -112,6 +124,12 @@ class Tempered:
     sums: Float[np.ndarray, "puzzles candidates 4"]
     mean: Float[np.ndarray, "puzzles candidates"]
     joint: Float[np.ndarray, "puzzles candidates"]
+
+    def chosen(self, whose: str) -> Bool[np.ndarray, "puzzles candidates"]:
+        """Which candidates are meant: all ("candidates"), or of each puzzle the one that C-voting selects ("voted")."""
+        if whose == "candidates":
+            return np.ones(self.mean.shape, dtype=bool)
+        return np.arange(self.mean.shape[1]) == self.mean.argmax(axis=1)[:, None]
 
 
 def read_predictions(shards: Sequence[Path], task: Task) -> dict[int, Predictions]:

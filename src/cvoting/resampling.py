@@ -8,8 +8,8 @@ import numpy as np
 from jaxtyping import Float
 
 from cvoting.seeding import generator
-from cvoting.statistics import percentile_interval, puzzle_shares, seed_shares
-from cvoting.table_files import ALL
+from cvoting.statistics import drawn_anew, percentile_interval, puzzle_shares, quotient, seed_shares
+from cvoting.table_files import ALL, Row, rounded
 
 #: What some numbers are where puzzle p has the share shares[d, p] of all.
 Statistic = Callable[[Float[np.ndarray, "draws puzzles"]], Float[np.ndarray, "draws numbers"]]
@@ -31,6 +31,10 @@ class Resampled:
     value: Float[np.ndarray, "numbers"]
     low: Float[np.ndarray, "numbers"]
     high: Float[np.ndarray, "numbers"]
+
+    def number(self, place: int) -> Row:
+        """One of them, with its interval."""
+        return rounded({"value": self.value[place], "low": self.low[place], "high": self.high[place]})
 
 
 def resampled(
@@ -56,11 +60,11 @@ def resampled(
         for s, statistic in enumerate(statistics.values()):
             draws[s, rows] = statistic(shares)
     for s, training_seed in enumerate(statistics):
-        yield Resampled(str(training_seed), "puzzles only", values[s], *_interval(draws[s], level))
+        yield Resampled(str(training_seed), drawn_anew(1), values[s], *_interval(draws[s], level))
     if len(statistics) > 1:
         each = np.full((1, len(statistics)), 1 / len(statistics))
         value, mean = _mean(each, values[:, None])[0], _mean(shares_of_seeds, draws)
-        yield Resampled(ALL, "training seeds and puzzles", value, *_interval(mean, level))
+        yield Resampled(ALL, drawn_anew(len(statistics)), value, *_interval(mean, level))
 
 
 def _mean(
@@ -70,7 +74,7 @@ def _mean(
     defined = ~np.isnan(draws)
     total = np.einsum("rs,srn->rn", shares, np.where(defined, draws, 0))
     weight = np.einsum("rs,srn->rn", shares, defined.astype(float))
-    return np.divide(total, weight, out=np.full_like(total, np.nan), where=weight > 0)
+    return quotient(total, weight)
 
 
 def _interval(draws: Float[np.ndarray, "resamples numbers"], level: float) -> Float[np.ndarray, "2 numbers"]:

@@ -114,7 +114,7 @@ def roll_out(
     finished = sum(len(p) for p, f in zip(parts, files, strict=True) if f.exists())
     own = puzzles[plan.own(len(puzzles))]
     asked = int(task.positions_to_predict(own.questions).sum())
-    print(f"the bank takes {in_words(bank_bytes(plan, task, model.params, len(own), asked))}", flush=True)
+    print(f"this shard takes {in_words(bank_bytes(plan, task, model.params, len(own), asked))}", flush=True)
     progress = Progress(f"rollouts {header.run} on {header.dataset}", sum(map(len, parts)), finished, "puzzles")
 
     def finish(part: range, file: Path) -> Path:

@@ -94,6 +94,18 @@ def chunks(rows: int, width: int, numbers: int) -> Iterator[slice]:
         yield slice(start, min(start + at_once, rows))
 
 
+def quotient(
+    numerator: Float[np.ndarray | np.float64, "*shape"], denominator: Float[np.ndarray | np.float64, "*shape"]
+) -> Float[np.ndarray, "*shape"]:
+    """A quotient, such as a mean, and NaN where it is one by 0, such as the mean of nothing."""
+    return np.divide(numerator, denominator, out=np.full(denominator.shape, np.nan), where=denominator > 0)
+
+
+def drawn_anew(training_seeds: int) -> str:
+    """What the bootstrap draws anew, in words, where there are so many training seeds."""
+    return "training seeds and puzzles" if training_seeds > 1 else "puzzles only"
+
+
 def percentile_interval(
     draws: Float[np.ndarray, "resamples *columns"], level: float
 ) -> Float[np.ndarray, "2 *columns"]:

@@ -3,7 +3,7 @@
 Numbers are fractions (figures show percent).  Seeds are text: a number, or "all" in rows over several.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,7 @@ RELIABILITY_COLUMNS = (
     "accuracy", *INTERVAL,
 )  # fmt: skip
 RISK_COLUMNS = (*OF, *SIZES, "of", "metric", "coverage", "risk", *INTERVAL)
-DISCRIMINATION_COLUMNS = (*OF, *SIZES, "metric", "K", "measure", "value", *INTERVAL)
+DISCRIMINATION_COLUMNS = (*OF, *SIZES, "metric", "measure", "value", *INTERVAL)
 TRAJECTORIES_COLUMNS = (
     *OF, *SIZES, "puzzle", "pooled", "example", "candidate", "step", "confidence", "board", "optimal",
 )  # fmt: skip
@@ -44,8 +44,26 @@ TABLES = {
 TYPES: dict[str, Any] = {"training_seed": str, "inference_seed": str, "subsets": "Int64", "puzzle": str}
 
 
+Row = dict[str, object]
+
+
 class TableError(CvotingError):
     """A file that is not the whole table it should be."""
+
+
+def of_bank(study: str, header: object) -> Row:
+    """The columns `OF` of the rows about a bank.
+
+    Args:
+        study: its name.
+        header: the bank's (`cvoting.bank.BankHeader`).
+    """
+    return {"study": study} | {name: getattr(header, name) for name in OF[1:]}
+
+
+def rounded(numbers: Mapping[str, float]) -> Row:
+    """Numbers without the rounding errors of sums, and 0 for -0."""
+    return {name: round(float(number), 12) + 0.0 for name, number in numbers.items()}
 
 
 def write_csv(table: pd.DataFrame, path: Path) -> None:

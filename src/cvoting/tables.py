@@ -14,15 +14,13 @@ from cvoting.params.core import ParameterError
 from cvoting.params.voting import VotingParams
 from cvoting.pools import Pool, pools
 from cvoting.statistics import ROUNDING, percentile_interval, two_sided_p, wilson
-from cvoting.table_files import PAIRED_COLUMNS, VOTING_COLUMNS, write_csv
+from cvoting.table_files import PAIRED_COLUMNS, VOTING_COLUMNS, Row, of_bank, rounded, write_csv
 from cvoting.tally import ESTIMATORS, Tally, tally
 from cvoting.tasks.base import Task
 from cvoting.voting import VOTES, Highest, Reference
 
 #: The rule that others are compared with.
 COMPARED = "confidence"
-
-Row = dict[str, object]
 
 
 def write_voting(
@@ -39,7 +37,8 @@ def write_voting(
 
     Raises:
         ParameterError: for an unknown vote.
-        TallyError: when the files cannot be counted together.
+        ShardsError: when the files are not all those of one bank.
+        TallyError: when a vote of them cannot be held.
     """
     _check_votes(params)
     voting, paired = voting_tables(tally(shards, params, task), params, study)
@@ -60,7 +59,8 @@ def write_steps(
     Raises:
         ParameterError: for an unknown vote.
         BankFileError: when a file was not read out at a step.
-        TallyError: when the files cannot be counted together.
+        ShardsError: when the files are not all those of one bank.
+        TallyError: when a vote of them cannot be held.
     """
     _check_votes(params)
     tables = [voting_tables(tally(shards, params, task, step), params, study)[0] for step in read_at]
@@ -95,7 +95,7 @@ def voting_tables(counted: Tally, params: VotingParams, study: str) -> tuple[pd.
     voting: list[Row] = []
     paired: list[Row] = []
     for pool in pools(counted, params):
-        numbers = {"study": study, "level": params.level, "interval": pool.interval}
+        numbers = of_bank(study, counted.header) | {"level": params.level, "interval": pool.interval}
         voting += [row | numbers | own for row, own in _voting_rows(counted, pool, params.level)]
         if COMPARED in counted.votes:
             paired += [row | numbers | own for row, own in _paired_rows(counted, pool, params.level)]
@@ -114,7 +114,7 @@ def _voting_rows(counted: Tally, pool: Pool, level: float) -> Iterator[tuple[Row
         vote, estimator, _, K = at
         numbers = {"value": value[at], "low": bounds[0], "high": bounds[1]}
         numbers |= {"tie_share": pool.tied[vote, estimator, K], "distinct_answers": pool.distinct[estimator, K]}
-        yield about, _rounded(numbers) | extra
+        yield about, rounded(numbers) | extra
 
 
 def _paired_rows(counted: Tally, pool: Pool, level: float) -> Iterator[tuple[Row, Row]]:
@@ -128,13 +128,12 @@ def _paired_rows(counted: Tally, pool: Pool, level: float) -> Iterator[tuple[Row
         if at[0] != compared:
             numbers = {"difference": mean[at], "low": low[at], "high": high[at], "p": p[at]}
             votes = {"vote": COMPARED, "against": about["vote"]}
-            yield about, _rounded(numbers) | votes | {"better": better[at], "worse": worse[at]}
+            yield about, rounded(numbers) | votes | {"better": better[at], "worse": worse[at]}
 
 
 def _cells(counted: Tally, pool: Pool) -> Iterator[tuple[tuple[int, ...], Row]]:
     """The index of every number of a pool, and what it is about."""
     axes = (counted.votes, ESTIMATORS, counted.outcomes, counted.K)
-    bank = {name: getattr(counted.header, name) for name in ("run", "model", "dataset", "split", "origin", "T_eval")}
     seeds = {"training_seed": pool.training_seed, "inference_seed": pool.inference_seed}
     sizes = {"puzzles": len(counted.puzzles), "candidates": counted.candidates}
     for at in np.ndindex(*map(len, axes)):
@@ -142,12 +141,7 @@ def _cells(counted: Tally, pool: Pool) -> Iterator[tuple[tuple[int, ...], Row]]:
         averaged = estimator == "expected" and K > 1 and not isinstance(VOTES[vote], Highest | Reference)
         inexact = averaged and not counted.subsets.exhausts(counted.candidates, K)
         which = {"vote": vote, "K": K, "estimator": estimator, "metric": metric}
-        yield at, bank | seeds | sizes | which | {"subsets": counted.subsets.count if inexact else None}
-
-
-def _rounded(numbers: dict[str, float]) -> Row:
-    """Numbers without the rounding errors of sums, and 0 for -0."""
-    return {name: round(float(number), 12) + 0.0 for name, number in numbers.items()}
+        yield at, seeds | sizes | which | {"subsets": counted.subsets.count if inexact else None}
 
 
 def _frame(rows: list[Row], columns: tuple[str, ...]) -> pd.DataFrame:

@@ -1,7 +1,6 @@
 """The confidence of single candidates at every step: of some puzzles taken by their hashes, and of two examples."""
 
 from collections.abc import Iterator, Sequence, Set
-from dataclasses import asdict
 from operator import itemgetter
 from pathlib import Path
 
@@ -12,9 +11,8 @@ from cvoting.bank_file import read_banks, read_ends
 from cvoting.errors import CvotingError
 from cvoting.params.calibration import TrajectoriesPlan
 from cvoting.shards import Shards
-from cvoting.table_files import OF, TRAJECTORIES_COLUMNS, write_csv
+from cvoting.table_files import TRAJECTORIES_COLUMNS, Row, of_bank, write_csv
 
-Row = dict[str, object]
 #: What an example is called, by whether its vote is right.
 EXAMPLES = {False: "wrong", True: "right"}
 
@@ -47,7 +45,9 @@ def write_trajectories(shards: Sequence[Path], plan: TrajectoriesPlan, out: Path
             right |= zip(bank.puzzles, _votes_are_right(bank, plan.candidates), strict=True)
     in_order, _ = read.complete(training_seeds=1, inference_seeds=1)
     pooled = set(in_order[: plan.puzzles])
-    examples = {next((p for p in in_order if right[p] == kind), None): name for kind, name in EXAMPLES.items()}
+    examples: dict[str, str] = {}
+    for kind, name in EXAMPLES.items():
+        examples |= dict.fromkeys([p for p in in_order if right[p] == kind][:1], name)
     rows = []
     for bank, place in _read(shards, pooled | examples.keys(), plan):
         puzzle = bank.puzzles[place]
@@ -64,7 +64,7 @@ def _votes_are_right(bank: Bank, candidates: int) -> list[bool]:
     return bank.correct["board"][range(len(bank)), selected].tolist()
 
 
-def _read(shards: Sequence[Path], puzzles: Set[str | None], plan: TrajectoriesPlan) -> Iterator[tuple[Bank, int]]:
+def _read(shards: Sequence[Path], puzzles: Set[str], plan: TrajectoriesPlan) -> Iterator[tuple[Bank, int]]:
     """Where the puzzles are; a bank is refused that does not hold what is listed."""
     for path in shards:
         for bank in read_banks(path, logits=False):
@@ -82,9 +82,8 @@ def _read(shards: Sequence[Path], puzzles: Set[str | None], plan: TrajectoriesPl
 
 def _about(bank: Bank, plan: TrajectoriesPlan, puzzles: int) -> Row:
     """What rows are of."""
-    header = {"study": plan.study, **asdict(bank.header)}
-    seeds = {name: str(header[name]) for name in ("training_seed", "inference_seed")}
-    return {name: header[name] for name in OF} | seeds | {"puzzles": puzzles, "candidates": plan.candidates}
+    seeds = {name: str(getattr(bank.header, name)) for name in ("training_seed", "inference_seed")}
+    return of_bank(plan.study, bank.header) | seeds | {"puzzles": puzzles, "candidates": plan.candidates}
 
 
 def _rows(bank: Bank, place: int, plan: TrajectoriesPlan) -> Iterator[Row]:

@@ -3,7 +3,7 @@
 import shutil
 from dataclasses import replace
 
-from error_bench import DISCRIMINATION, FIGURE, ROLLOUTS, STEPS, TABLE, TRAIN, VOTING, Bench, Case, collector
+from error_bench import FIGURE, ROLLOUTS, STEPS, TABLE, TRAIN, VOTING, Bench, Case, collector
 
 from cvoting.bank_file import read_banks, write_banks
 from cvoting.checkpoint import load_tensors, save_tensors
@@ -173,10 +173,12 @@ def no_logits(bench: Bench) -> None:
 
 @case("Training seeds with different puzzles")
 def different_puzzles(bench: Bench) -> None:
-    """A file of another training seed is given, and the other one of that seed is not."""
-    shard = bench.path("shard1.parquet")
-    write_banks(shard, [replace(bank, header=replace(bank.header, training_seed=1)) for bank in read_banks(shard)])
-    bench.cvoting(DISCRIMINATION)
+    """The files of two training seeds are given, and the second was rolled out on other puzzles."""
+    for number in (0, 1):
+        (bank,) = read_banks(bench.path(f"shard{number}.parquet"))
+        header = replace(bank.header, training_seed=number, shards=1, shard=0)
+        write_banks(bench.path(f"seed{number}.parquet"), [replace(bank, header=header)])
+    bench.cvoting("discrimination discrimination.json seed0.parquet seed1.parquet --out new.csv")
 
 
 @case("Trajectories of rollouts that were not read out")

@@ -235,7 +235,6 @@ ROLLOUTS = (
     f"--out shard0.parquet {RESUMABLE}"
 )
 VOTING = "voting voting.json shard0.parquet shard1.parquet --out table.csv --paired paired.csv"
-DISCRIMINATION = "discrimination discrimination.json shard0.parquet shard1.parquet --out new.csv"
 STEPS = "steps steps.json shard0.parquet shard1.parquet --out steps.csv"
 TABLE = "table table.json --published reference/hyperparameters.csv --out-dir tables"
 FIGURE = "figure figure.json table.csv table.csv --published reference/published.csv --out-dir figures"

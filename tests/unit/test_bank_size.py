@@ -107,7 +107,7 @@ def test_no_part_of_a_bank_that_was_rolled_out_is_larger_than_said(
     said = bank_bytes(PLAN, TASK, model.params, len(boards), asked)
     for part, size in held(concatenate(read_banks(path))).items():
         assert 0 < size <= said[part], part
-    assert f"the bank takes {in_words(said)}" in capsys.readouterr().out
+    assert f"this shard takes {in_words(said)}" in capsys.readouterr().out
 
 
 def test_sizes_are_told_in_megabytes_without_parts_that_are_not_there() -> None:
@@ -120,7 +120,7 @@ def toy(repository: Path) -> Study:
     return build(Study, yaml.safe_load((repository / "params/toy.yaml").read_text()))
 
 
-def test_logits_count_once_for_each_training_seed_and_all_else_for_each_inference_seed(toy: Study) -> None:
+def test_steps_and_logits_count_once_for_each_training_seed_and_all_else_for_each_inference_seed(toy: Study) -> None:
     name = "itrsa-sudoku_hard"
     bank, run = toy.banks[name], toy.runs[toy.banks[name].run]
 
@@ -137,7 +137,7 @@ def test_logits_count_once_for_each_training_seed_and_all_else_for_each_inferenc
     network = toy.models[run.model].network
     of_bank = {part: n / 1e6 for part, n in bank_bytes(bank, TASK, network, 24, 24 * 16).items()}
     for trainings, seeds in ((1, 2), (1, 3), (2, 2), (2, 3)):
-        times = dict.fromkeys(PARTS, trainings * seeds) | {"logits": trainings}
+        times = dict.fromkeys(PARTS, trainings * seeds) | {"steps": trainings, "logits": trainings}
         assert sizes(trainings, seeds) == pytest.approx({part: size * times[part] for part, size in of_bank.items()})
 
 
@@ -145,9 +145,11 @@ def test_the_command_tells_the_size_of_every_bank_and_of_all(repository: Path, t
     command = [sys.executable, "-m", "cvoting", "estimate", "--params", str(repository / "params/toy.yaml")]
     run = subprocess.run(command, capture_output=True, text=True, check=True)
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in run.stdout.splitlines()]
-    lines = {name: rest for name, *rest in cells[2:]}
+    assert run.stdout.startswith("at most, as plain numbers before compression:\n\n")
+    lines = {name: rest for name, *rest in cells[4:]}
     assert list(lines) == [*toy.banks, "all banks"]
-    assert lines["itrsa-sudoku_hard"][0] == "24 puzzles x 8 candidates x 1 trainings x 2 seeds"
+    assert lines["itrsa-sudoku_hard"][0] == "24 puzzles x 8 candidates"
+    assert lines["itrsa-sudoku_hard"][1] == "1 x 2"
     table = bank_sizes(toy)
     assert float(lines["all banks"][-1]) == pytest.approx(table["all (MB)"].iloc[:-1].sum(), abs=0.06)
     assert table["all (MB)"].iloc[-1] == pytest.approx(table["all (MB)"].iloc[:-1].sum())

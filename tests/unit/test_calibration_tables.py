@@ -1,7 +1,7 @@
 """From bank files to the calibration, reliability and risk tables: against plain loops over what they say they are."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -20,7 +20,7 @@ from cvoting.params.voting import VotingParams
 from cvoting.predictions import PredictionsError, read_predictions
 from cvoting.seeding import generator
 from cvoting.shards import ShardsError
-from cvoting.statistics import bootstrap_means, percentile_interval, puzzle_shares
+from cvoting.statistics import bootstrap_means, percentile_interval, puzzle_shares, wilson
 from cvoting.table_files import CALIBRATION_COLUMNS, RELIABILITY_COLUMNS, RISK_COLUMNS, read_csv
 from cvoting.tables import voting_tables
 from cvoting.tally import tally
@@ -182,7 +182,7 @@ def calibration_error(bins: list[list[tuple[float, bool]]]) -> float:
 
 
 def numbers_of(puzzles: list[list[Candidate]], errors: dict[tuple[str, str], float]) -> dict[str, float]:
-    """Every metric of the calibration table but the area."""
+    """Every metric of the calibration table but the area and changes."""
     cells = [cell for of_puzzle in puzzles for candidate in of_puzzle for cell in candidate.cells]
     names = puzzles[0][0].correct
     found = {
@@ -216,16 +216,24 @@ def best_temperature(bank: Bank, task: Task, places: list[int]) -> float:
     return 1 / low
 
 
-def slow(banks: list[Bank], task: Task, bins: int = PLAN.bins) -> Iterator[tuple[dict, list[dict], list[list[dict]]]]:
-    """Per temperature and whose: about, per bank the metrics, and per bank the rows of the reliability table."""
+def with_changes(metrics: dict[str, float], of_one: dict[str, float], names: Iterable[str]) -> dict[str, float]:
+    """The metrics, and how far the accuracies of these names are from those at temperature 1."""
+    return metrics | {f"{name}_change": metrics[name] - of_one[name] for name in names}
+
+
+def slow(
+    banks: list[Bank], task: Task, bins: int = PLAN.bins
+) -> Iterator[tuple[dict, list[float], list[dict], list[list[dict]]]]:
+    """Per temperature and whose: about; per bank its temperature, its metrics, its rows of the reliability table."""
     banks = [by_hash(bank) for bank in banks]
     own = list(range(len(banks[0])))
-    settings = [([[T] * len(own)] * len(banks), T, False) for T in TEMPERATURES]
+    settings = [([[T] * len(own)] * len(banks), [T] * len(banks), False) for T in (1.0, *TEMPERATURES)]
     halves = [[best_temperature(bank, task, own[half::2]) for half in (0, 1)] for bank in banks]
     other = [[fitted[(place + 1) % 2] for place in own] for fitted in halves]
-    for temperatures, T, fitted in [*settings, (other, np.mean(halves), True)]:
+    first, of_one = True, None  # temperature 1 comes first, for the changes
+    for temperatures, T, fitted in [*settings, (other, [np.mean(fitted) for fitted in halves], True)]:
         everyone = [
-            candidates_of(bank, task, of_puzzles, own=T == 1)
+            candidates_of(bank, task, of_puzzles, own=T[0] == 1 and not fitted)
             for bank, of_puzzles in zip(banks, temperatures, strict=True)
         ]
         for whose in ("candidates", "voted"):
@@ -245,8 +253,14 @@ def slow(banks: list[Bank], task: Task, bins: int = PLAN.bins) -> Iterator[tuple
                             about["confidence"] = np.mean([c for c, _ in held]) if held else np.nan
                             about["accuracy"] = np.mean([r for _, r in held]) if held else np.nan
                             rows[s].append(about)
-            about = {"of": whose, "temperature": T, "fitted": fitted}
-            yield about, [numbers_of(puzzles, e) for puzzles, e in zip(seeds, errors, strict=True)], rows
+            metrics = [numbers_of(puzzles, e) for puzzles, e in zip(seeds, errors, strict=True)]
+            if whose == "voted":
+                of_one = of_one or metrics
+                names = seeds[0][0][0].correct
+                metrics = [with_changes(m, one, names) for m, one in zip(metrics, of_one, strict=True)]
+            if not first:
+                yield {"of": whose, "fitted": fitted}, T, metrics, rows
+        first = False
 
 
 def select(table: pd.DataFrame, **where: object) -> pd.DataFrame:
@@ -276,17 +290,19 @@ def test_every_number_is_that_of_a_loop(
     banks = [predicted_bank(task, training_seed=seed) for seed in seeds]
     found = write.tables(write.banks(*banks), task)
     counted = 0
-    for about, metrics, bins in slow(banks, task):
+    for about, temperatures, metrics, bins in slow(banks, task):
         rows = select(found.calibration, **about)
         rows = rows[~rows["metric"].str.startswith("aurc")]
         for s, seed in enumerate(seeds):
-            own = select(rows, training_seed=str(seed))
+            own = select(rows, training_seed=str(seed), temperature=temperatures[s])
             np.testing.assert_allclose(own["value"], [metrics[s][name] for name in own["metric"]], rtol=1e-6, atol=1e-9)
             assert set(own["metric"]) == set(metrics[s])
-            assert_rows(select(found.reliability, **about, training_seed=str(seed)), bins[s])
+            assert_rows(
+                select(found.reliability, **about, training_seed=str(seed), temperature=temperatures[s]), bins[s]
+            )
             counted += len(own)
         if len(seeds) > 1:
-            mean = select(rows, training_seed="all")
+            mean = select(rows, training_seed="all", temperature=np.mean(temperatures))
             np.testing.assert_allclose(
                 mean["value"], [np.mean([m[name] for m in metrics]) for name in mean["metric"]], rtol=1e-6, atol=1e-9
             )
@@ -333,7 +349,17 @@ def test_tables_have_their_columns_and_say_what_they_are_of(predicted_bank: Make
     about |= {"candidates": KEPT, "level": 0.9, "interval": "puzzles only"}
     for table, columns in zip(found, (CALIBRATION_COLUMNS, RELIABILITY_COLUMNS, RISK_COLUMNS), strict=True):
         assert tuple(table.columns) == columns
-        assert all((table[name] == value).all() for name, value in about.items())
+        of_boards = table["interval"] == "Wilson, puzzles only"
+        assert all((table[name] == value).all() for name, value in about.items() if name != "interval")
+        assert (table["interval"][~of_boards] == about["interval"]).all()
+        if table is found.reliability:
+            boards = (table["of"] == "voted") & (table["unit"] != "cell") & (table["count"] > 0)
+            assert of_boards.equals(boards)
+            row = table[boards].iloc[0]
+            count = int(row["count"])
+            assert (row["low"], row["high"]) == pytest.approx(wilson(round(row["accuracy"] * count), count, 0.9))
+        else:
+            assert not of_boards.any()
     keys = ["of", "temperature", "fitted", "metric"]
     assert not found.calibration.duplicated(keys).any()
     assert found.calibration.groupby("fitted")["temperature"].unique()[False].tolist() == list(TEMPERATURES)
@@ -426,10 +452,12 @@ def test_rows_over_all_training_seeds_are_means_with_other_intervals(predicted_b
     keys["reliability"] = ["of", "unit", "binning", "temperature", "fitted", "bin"]
     for name, value in (("calibration", "value"), ("reliability", "accuracy"), ("risk", "risk")):
         table = getattr(found, name)
+        if "fitted" in table:  # each seed has its own temperature
+            table = table.assign(temperature=table["temperature"].mask(table["fitted"], 0.0))
         assert set(table["training_seed"]) == {"0", "1", "2", "all"}
         every = table["training_seed"] == "all"
         assert set(table["interval"][every]) == {"training seeds and puzzles"}
-        assert set(table["interval"][~every]) == {"puzzles only"}
+        assert set(table["interval"][~every]) - {"Wilson, puzzles only"} == {"puzzles only"}
         means = table[~every].groupby(keys[name])[value].mean()
         pd.testing.assert_series_equal(
             means, table[every].set_index(keys[name])[value].sort_index(), check_names=False, atol=2e-12
@@ -543,7 +571,9 @@ def test_one_bin_one_kept_candidate_and_extreme_temperatures_are_fine(predicted_
     found = write.tables(write.banks(predicted_bank(kept=1)), plan=plan)
     values = found.calibration.pivot_table("value", ["of", "temperature", "fitted"], "metric")
     assert np.isfinite(found.calibration["value"]).all()
-    pd.testing.assert_frame_equal(values.loc["candidates"], values.loc["voted"])
+    changes = [name for name in values if name.endswith("_change")]
+    assert (values.loc["voted", changes] == 0).all(axis=None), "there is one candidate to vote for"
+    pd.testing.assert_frame_equal(*(values.loc[whose].drop(columns=changes) for whose in ("candidates", "voted")))
     cold, hot = (values.loc[("candidates", T, False), "cell_confidence"] for T in (0.01, 100))
     assert cold > 0.98
     assert hot == pytest.approx(1 / 4, abs=0.03), "four tokens that are possible"

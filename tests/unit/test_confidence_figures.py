@@ -14,6 +14,7 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.patches import StepPatch
 
+from cvoting import published as published_numbers
 from cvoting.figures import (
     extra_board_calibration,
     extra_confidence_discrimination,
@@ -30,7 +31,6 @@ from cvoting.params.figures import (
     DiscriminationFigure,
     TrajectoriesFigure,
 )
-from cvoting.published import read_published
 from cvoting.seeding import generator
 from cvoting.table_files import (
     CALIBRATION_COLUMNS,
@@ -54,6 +54,8 @@ BANKS: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
         ("0",),
     ),
 }
+#: The largest changes from temperature 1 in each made-up calibration table, at the last temperature.
+LARGEST = {"cell_accuracy_change": -0.0012, "board_change": 0.0096}
 TEMPERATURES = (0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0)
 SWEPT = [*((T, False) for T in TEMPERATURES), (1.87, True)]
 
@@ -78,7 +80,10 @@ def around(value: float, half: float) -> dict[str, float]:
 
 @cache
 def calibration(bank: str) -> pd.DataFrame:
-    """The calibration error is least at T = 2, and accuracy nearly the same at all temperatures."""
+    """The calibration error is least at T = 2, and accuracy nearly the same at all temperatures.
+
+    What changes with the fitted temperature is made larger than elsewhere: it is not one of the listed.
+    """
     rows = []
     for shift, seed in enumerate(BANKS[bank][1]):
         for T, fitted in SWEPT:
@@ -99,12 +104,19 @@ def calibration(bank: str) -> pd.DataFrame:
                     sign = -1 if metric.startswith("aurc") else 0 if "ece" in metric else 1
                     which = {"of": of, "temperature": T, "fitted": fitted, "metric": metric}
                     rows.append(about(bank, seed) | which | around(value + sign * gain, 0.006))
+            for metric, largest in (LARGEST | ({"optimal_change": 0.05} if bank == "mazes" else {})).items():
+                which = {"of": "voted", "temperature": T, "fitted": fitted, "metric": metric}
+                change = 2 * largest if fitted else largest * (T - 1) / 3
+                rows.append(about(bank, seed) | which | around(change, 0.001 * abs(T - 1)))
     return table(CALIBRATION_COLUMNS, rows)
 
 
 @cache
 def reliability(bank: str) -> pd.DataFrame:
-    """Reliability in ten bins, of which the first two of width are empty; those of mazes are all but the last two."""
+    """Reliability in ten bins, of which the first two of width are empty; those of mazes are all but the last two.
+
+    At T = 0.5 the bin after these has few predictions.  Of whole boards and one training seed, intervals are Wilson's.
+    """
     rows = []
     for shift, seed in enumerate(BANKS[bank][1]):
         for T, fitted in SWEPT:
@@ -123,6 +135,9 @@ def reliability(bank: str) -> pd.DataFrame:
                             right = middle ** (2 / T) if unit == "cell" else (b + 0.5) / 10 * 0.9
                             which |= {"count": 50 + b, "confidence": middle, "accuracy": right - 0.01 * shift}
                             which |= {"low": max(0, right - 0.04), "high": min(1, right + 0.03)}
+                            which["count"] = 29 if b == empty and T == 0.5 else which["count"]
+                        if of == "voted" and unit != "cell" and seed != "all":
+                            which["interval"] = "Wilson, puzzles only"
                         rows.append(about(bank, seed) | which)
     return table(RELIABILITY_COLUMNS, rows)
 
@@ -145,7 +160,7 @@ def risk(bank: str) -> pd.DataFrame:
 @cache
 def discrimination(bank: str) -> pd.DataFrame:
     """On mazes the AUROC within puzzles is undefined."""
-    K, rows = 16, []
+    rows = []
     for shift, seed in enumerate(BANKS[bank][1]):
         for metric in ("board", "optimal") if bank.startswith("mazes") else ("board",):
             values = {
@@ -158,10 +173,8 @@ def discrimination(bank: str) -> pd.DataFrame:
                 values |= {"auroc_within": np.nan, "sd_within_right": np.nan}
             values["wrong_but_optimal"] = 0.31 if bank.startswith("mazes") and metric == "board" else 0.0
             for measure, value in values.items():
-                needs_K = measure in ("distinct_answers", "no_vote", "vote", "oracle")
                 numbers = around(value + 0.001 * shift, 0.2 if measure == "distinct_answers" else 0.1 * value)
-                which = {"metric": metric, "K": K if needs_K else None, "measure": measure}
-                rows.append(about(bank, seed) | which | numbers)
+                rows.append(about(bank, seed) | {"metric": metric, "measure": measure} | numbers)
     return table(DISCRIMINATION_COLUMNS, rows)
 
 
@@ -203,6 +216,8 @@ PARAMS = {
     extra_confidence_discrimination: DiscriminationFigure(banks=SHOWN),
 }
 MODULES = pytest.mark.parametrize("module", PARAMS, ids=lambda module: module.NAME)
+#: A table of published numbers that has none.
+NOTHING = pd.DataFrame(columns=list(published_numbers.COLUMNS))
 TITLE = "a study of a long name, as the paper's scale"
 
 
@@ -218,12 +233,11 @@ def never_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(MADE, "trajectories", lambda bank: trajectories(bank, wrong=0 if bank == "mazes" else 0.6))
 
 
-def prepared(module: ModuleType) -> pd.DataFrame:
+def prepared(module: ModuleType, paper_scale: bool = False, published: pd.DataFrame = NOTHING) -> pd.DataFrame:
     """The data of a figure."""
     params = PARAMS[module]
     tables = {kind: {bank: MADE[kind](bank) for bank in params.banks} for kind in params.tables}
-    nothing = read_published(Path(__file__).parents[2] / "reference/published.csv").iloc[:0]
-    data = module.prepare(tables, params, TITLE, False, nothing)
+    data = module.prepare(tables, params, TITLE, paper_scale, published)
     assert tuple(data.columns) == module.COLUMNS
     return data
 
@@ -302,13 +316,14 @@ def test_a_figure_says_what_it_is_of_and_how_many_seeds_are_behind_it(module) ->
         f"ItrSA++, {TITLE}",
         "Sudoku-extreme (generated data)",
         "Maze-hard\n",
-        "$n$ = 1,000 puzzles, ",
-        "$M$ = 16, $T_\\mathrm{eval}$ = 16",
+        "5 of $n$ = 1,000 puzzles pooled: hashes up to 00000004\n" if one_seed else "$n$ = 1,000 puzzles, ",
+        "$K$ = 16 candidates, $T_\\mathrm{eval}$ = 16",
         f"training seeds: {1 if one_seed else 2}, inference seeds: 1",
-        "interval: none, every candidate counts" if one_seed else "interval: training seeds and puzzles",
     ):
         assert words in written
-    assert one_seed or "95% interval" in written
+    assert one_seed == ("interval: " not in written) == ("interval: training seeds and puzzles" not in written)
+    assert "$M$" not in written
+    assert one_seed == ("95% interval" not in written)
     assert "Maze-hard (generated data)" not in written
     assert "nan" not in written
 
@@ -371,10 +386,14 @@ def test_figure_5_holds_the_rows_of_its_tables_over_all_seeds() -> None:
         assert len(part) == 3 * (2 if bank == "mazes" else 8), "empty bins are left out"
         source, part = over_all_seeds(calibration(bank)), rows[rows["part"] == "sweep"]
         pairs = set(zip(part["of"], part["metric"], strict=True))
-        assert pairs == {pair for pair in fig5_calibration.SWEEP if pair[1] != "optimal" or bank == "mazes"}
+        assert pairs == {p for p in fig5_calibration.SWEEP if not p[1].startswith("optimal") or bank == "mazes"}
         same(part, source[[pair in pairs for pair in zip(source["of"], source["metric"], strict=True)]])
         least = part[part["least"]]
         assert least[["of", "metric", "temperature"]].values.tolist() == [["candidates", "cell_ece_width", 2.0]]
+        part = rows[rows["part"] == "largest_change"]
+        assert part[["of", "metric", "temperature", "value", "low"]].values.tolist() == [
+            ["voted", metric, 4.0, largest, largest - 0.003] for metric, largest in LARGEST.items()
+        ]
 
 
 def test_figure_5_draws_a_curve_and_a_point_for_each_temperature() -> None:
@@ -384,12 +403,15 @@ def test_figure_5_draws_a_curve_and_a_point_for_each_temperature() -> None:
     for place, bank in enumerate(SHOWN):
         rows = data[data["bank"] == bank]
         upper, lower = figure.axes[place], figure.axes[2 + place]
-        diagonal, *curves = upper.lines
+        few = [line for line in upper.lines if line.get_markerfacecolor() == "white"]
+        diagonal, *curves = (line for line in upper.lines if line not in few)
         np.testing.assert_array_equal(diagonal.get_xdata(), diagonal.get_ydata())
         part = rows[rows["part"] == "reliability"]
         for curve, (_, bins) in zip(curves, part.groupby("temperature"), strict=True):
             np.testing.assert_array_equal(curve.get_xdata(), bins["confidence"])
             np.testing.assert_array_equal(curve.get_ydata(), bins["value"])
+        first = part[part["temperature"] == 0.5].iloc[0]
+        assert [(*f.get_xdata(), *f.get_ydata()) for f in few] == [(first["confidence"], first["value"])], "29 only"
         shades = [line.get_color() for line in curves]
         assert len(set(shades)) == 3
         keys = ["of", "metric", "fitted", "temperature"]
@@ -403,7 +425,10 @@ def test_figure_5_draws_a_curve_and_a_point_for_each_temperature() -> None:
         assert [(*p.get_xdata(), *p.get_ydata()) for p in stars] == [(errors[True].item(), accuracies[True].item())]
         rings = [p for p in points if p.get_markerfacecolor() == "none"]
         assert [(*p.get_xdata(), *p.get_ydata()) for p in rings] == [(errors[False, 2.0], accuracies[False, 2.0])]
-        assert sorted(float(t.get_text()) for t in lower.texts) == sorted([*TEMPERATURES, 1.87])
+        *labels, note = (text.get_text() for text in lower.texts)
+        assert sorted(map(float, labels)) == sorted([*TEMPERATURES, 1.87])
+        changes = "cells at most 0.12, boards at most 0.96 points"
+        assert note == f"change of C-voting's accuracy from $T$ = 1:\n{changes}"
         assert len(lower.collections) == 2 * len(SWEPT), "intervals both ways"
 
 
@@ -423,6 +448,46 @@ def test_figure_5_without_a_fitted_temperature_has_no_star() -> None:
     written = texts(fig5_calibration.draw(data[~data["fitted"]]))
     assert "fitted" not in written
     assert "least ECE" in written
+
+
+def test_figure_5_marks_the_published_temperature_at_the_papers_scale_only() -> None:
+    stated = {"id": "c9", "model": "itrsa", "metric": "least_ece_temperature", "value": 2.0, "source": "made up"}
+    known = pd.DataFrame([stated], columns=NOTHING.columns)
+    data = prepared(fig5_calibration, True, known)
+    figure = fig5_calibration.draw(data)
+    for place, bank in enumerate(SHOWN):
+        of_bank = data[data["bank"] == bank]
+        marked = of_bank[of_bank["published_least"]]
+        assert marked[["of", "metric", "temperature"]].values.tolist() == [["candidates", "cell_ece_width", 2.0]]
+        marks = [line for line in figure.axes[2 + place].lines if line.get_marker() == style.PUBLISHED["marker"]]
+        assert [line.get_xdata().tolist() for line in marks] == [marked["value"].tolist()]
+    assert "published: least ECE" in texts(figure)
+    for scale, others in (
+        (False, known), (True, NOTHING), (True, known.assign(value=1.9)), (True, known.assign(model="hrm")),
+        (True, known.assign(metric="board")),
+    ):  # fmt: skip
+        data = prepared(fig5_calibration, scale, others)
+        assert not data["published_least"].any()
+        assert "published" not in texts(fig5_calibration.draw(data))
+
+
+def test_figure_5_says_in_its_caption_which_bins_are_hollow(repository) -> None:
+    few = f"fewer than {fig5_calibration.FEW} predictions"
+    assert few in (repository / "workflow/report/fig5_calibration.rst").read_text()
+    data = prepared(fig5_calibration)
+    assert few in texts(fig5_calibration.draw(data))
+    assert few not in texts(fig5_calibration.draw(data[~(data["count"] < fig5_calibration.FEW).fillna(False)]))
+
+
+def test_figure_5_of_tables_without_changes_has_no_words_of_them(monkeypatch) -> None:
+    def without(bank: str) -> pd.DataFrame:
+        rows = calibration(bank)
+        return rows[~rows["metric"].str.endswith("_change")]
+
+    monkeypatch.setitem(MADE, "calibration", without)
+    data = prepared(fig5_calibration)
+    assert set(data["part"]) == {"reliability", "sweep"}
+    assert "change of" not in texts(fig5_calibration.draw(data))
 
 
 def test_labels_keep_their_distance_and_stay_in_the_panel() -> None:
@@ -459,6 +524,8 @@ def test_figure_6_groups_candidates_by_their_last_step_in_bins_that_a_bank_share
                     within |= (row["bin"] == 24) & (source["confidence"] == row["upper"])
                     assert row["count"] == within.sum()
                 assert rows["standard_deviation"].iloc[0] == pytest.approx(np.std(source["confidence"], ddof=1))
+                spreads = [np.std(of, ddof=1) for _, of in source.groupby("puzzle")["confidence"] if len(of) > 1]
+                assert rows["standard_deviation_within"].iloc[0] == pytest.approx(np.mean(spreads))
                 quartiles = source["confidence"].quantile(0.75) - source["confidence"].quantile(0.25)
                 assert rows["interquartile_range"].iloc[0] == pytest.approx(quartiles)
                 assert rows["right"].iloc[0] == pytest.approx(source["board"].mean())
@@ -481,7 +548,12 @@ def test_figure_6_shows_bars_and_an_outline_in_four_panels_with_their_spread() -
     wrong, right = (ends("boards").query(f"pooled and board == {board}") for board in (0, 1))
     for rows in (wrong, right):
         assert f"{len(rows)} candidates of {rows['puzzle'].nunique()} puzzles" in written
-        assert f"sd {100 * np.std(rows['confidence'], ddof=1):.3g}, IQR " in written
+        within = np.mean([np.std(of, ddof=1) for _, of in rows.groupby("puzzle")["confidence"] if len(of) > 1])
+        spread = f"sd {100 * np.std(rows['confidence'], ddof=1):.3g} (within a puzzle {100 * within:.3g}), IQR "
+        assert spread in written
+    assert written.count("within a puzzle") == 4, "that of a single puzzle is the same"
+    for group in ("wrong", "right"):
+        assert written.count(f"bars: {group} candidates\noutline: a puzzle with a {group} C-vote") == 2
     example = ends("boards").query("example == 'wrong'")
     assert f"puzzle 00000005, C-vote wrong:\n8 candidates, {example['board'].mean():.0%} of them right" in written
     assert "a shortest path" in written
@@ -519,6 +591,14 @@ def test_figure_6_names_no_spread_of_a_single_candidate(monkeypatch) -> None:
     assert example == "puzzle 00000001, C-vote right:\n1 candidate, 100% of them right"
 
 
+@pytest.mark.parametrize("module", [fig6_confidence_histograms, fig7_confidence_steps], ids=lambda module: module.NAME)
+def test_figures_of_trajectories_say_which_puzzles_are_pooled(module) -> None:
+    data = prepared(module)
+    assert set(data["pooled_puzzles"]) == {5}
+    assert set(data["pooled_up_to"]) == {"00000004f0e1d2c3f0e1d2c3f0e1d2c3"}, "the last one is not pooled"
+    assert "interval" not in data
+
+
 def test_figure_7_has_a_line_for_each_candidate_of_the_example_and_the_quartiles_of_all() -> None:
     data = prepared(fig7_confidence_steps)
     figure = fig7_confidence_steps.draw(data)
@@ -540,6 +620,7 @@ def test_figure_7_has_a_line_for_each_candidate_of_the_example_and_the_quartiles
         written = f"{len(of_group)} {group} candidates of {of_group['puzzle'].nunique()} pooled puzzles"
         assert any(written in text.get_text() for text in figure.axes[place].texts)
     titles = [axes.get_title() for axes in figure.axes]
+    assert "median, wrong (right) candidates of the pooled puzzles" in texts(figure)
     assert "C-vote wrong: puzzle 00000005" in titles[0]
     assert "C-vote right: puzzle 00000001" in titles[1]
     assert figure.axes[0].get_ylim() == figure.axes[1].get_ylim()
@@ -590,6 +671,11 @@ def test_the_figure_of_whole_boards_draws_them_and_says_its_areas_and_errors() -
         style.OPTIMAL_NAME,
     ):
         assert words in written
+    above = [[text.get_text() for text in axes.texts if "interval" in text.get_text()] for axes in figure.axes]
+    assert [words.split("\n")[-1] for [words] in above] == [
+        "interval: training seeds and puzzles", "interval: Wilson, puzzles only",
+        "interval: training seeds and puzzles", "interval: puzzles only",
+    ]  # fmt: skip
     without = texts(extra_board_calibration.draw(data[data["bank"] == "boards"]))
     assert "shortest" not in without
 

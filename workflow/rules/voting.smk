@@ -1,6 +1,6 @@
 # Voting tables: one job per bank gathers its shards, another those of the steps it lists; numpy only, in seconds.
 #
-# REQUIRED INPUTS: every shard of the bank, for all training and inference seeds
+# REQUIRED INPUTS: every shard of the bank, for all training and inference seeds; for steps the first inference seed
 # OUTPUTS:         results/<study>/voting/<bank>.csv, <bank>.paired.csv and, of banks with `read_at`, <bank>.steps.csv
 
 
@@ -37,7 +37,7 @@ rule voting:
 
 rule steps:
     input:
-        lambda w: shards(w.bank),
+        lambda w: shards(w.bank, first=["inference_seed"]),
     output:
         STEPS,
     log:

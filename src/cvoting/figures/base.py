@@ -91,16 +91,22 @@ def model_names(data: pd.DataFrame) -> str:
     return ", ".join(MODELS.get(model, model) for model in dict.fromkeys(data["model"]))
 
 
-def title_panel(axes: Axes, data: pd.DataFrame) -> None:
-    """Above a panel: its dataset, and the sizes, seeds and intervals behind its numbers."""
+def title_panel(axes: Axes, data: pd.DataFrame, sizes: str = "") -> None:
+    """Above a panel: its dataset, and the sizes, seeds and intervals behind its numbers.
+
+    Args:
+        axes: the panel.
+        data: its rows; no interval is named where they have none.
+        sizes: how many puzzles and candidates there are, in other words than those of banks.
+    """
     about = data.iloc[0]
     name = DATASETS.get(about["dataset"], about["dataset"])
     axes.set_title(f"{name} (generated data)" if about["origin"] == "generated" else name, pad=31)
-    sizes = f"$n$ = {_all(data['puzzles'])} puzzles, $M$ = {_all(data['candidates'])}"
+    sizes = sizes or f"$n$ = {_all(data['puzzles'])} puzzles, $M$ = {_all(data['candidates'])}"
     steps = f"$T_\\mathrm{{eval}}$ = {_all(data['T_eval'])}"
     seeds = f"training seeds: {_all(data['training_seeds'])}, inference seeds: {_all(data['inference_seeds'])}"
-    intervals = ", ".join(dict.fromkeys(data["interval"]))
-    axes.text(0.5, 1.02, f"{sizes}, {steps}\n{seeds}\ninterval: {intervals}", transform=axes.transAxes, **SMALL)
+    interval = f"\ninterval: {', '.join(dict.fromkeys(data['interval']))}" if "interval" in data else ""
+    axes.text(0.5, 1.02, f"{sizes}, {steps}\n{seeds}{interval}", transform=axes.transAxes, **SMALL)
 
 
 def _all(values: pd.Series) -> str:

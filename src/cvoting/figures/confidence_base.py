@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from cvoting.figures.base import SMALL, model_names, title_panel
+from cvoting.figures.base import ABOUT, SMALL, model_names, title_panel
 from cvoting.figures.style import save
 from cvoting.params.core import build
 from cvoting.params.figures import ConfidenceFigure
@@ -20,7 +20,11 @@ from cvoting.table_files import TABLES, TableError, read_tables, write_csv
 KINDS = {kind.removesuffix(" table").removeprefix("table of "): kind for kind in TABLES}
 #: Candidates by their last step: the columns of figures of trajectories, left to right.
 GROUPS = ("wrong", "right")
-EVERY = "none, every candidate counts"
+#: What the rows of such a figure are of: every candidate of the pooled puzzles counts, so there is no interval.
+#: `pooled_up_to` is the largest hash of the pooled puzzles, which are those of the lowest.
+ABOUT_TRAJECTORIES = (
+    *(name for name in ABOUT if name not in ("level", "interval")), "pooled_puzzles", "pooled_up_to",
+)  # fmt: skip
 #: Length of a puzzle's name in a figure; the CSV file has the whole hash.
 SHOWN_DIGITS = 8
 
@@ -64,6 +68,11 @@ def write_confidence_figure(
 def at_temperatures(rows: pd.DataFrame, temperatures: Sequence[float], bank: str) -> pd.DataFrame:
     """Of the rows of a calibration or reliability table those at some temperatures, fitted ones left out.
 
+    Args:
+        rows: of the table of one bank.
+        temperatures: which.
+        bank: its name, for the error.
+
     Raises:
         TableError: when there is none at one of them.
     """
@@ -80,25 +89,42 @@ def title_bank(axes: Axes, data: pd.DataFrame, bank: str, below: str = "") -> No
 
     Args:
         axes: the panel.
-        data: the rows of the whole figure; the model is named where there are several.
+        data: the rows of all banks; the model is named where there are several.
         bank: the panel's.
-        below: a line more, under the name.
+        below: more lines, under the name.
     """
-    rows = data[(data["bank"] == bank) & data["interval"].notna()]
-    title_panel(axes, rows)
+    rows = data[data["bank"] == bank]
+    about = rows.iloc[0]
+    puzzles, candidates = f"$n$ = {about['puzzles']:,} puzzles", f"$K$ = {about['candidates']:,} candidates"
+    sizes = f"{puzzles}, {candidates}"
+    if "pooled_puzzles" in data:
+        hashes = f"hashes up to {shown_puzzle(about['pooled_up_to'])}"
+        sizes = f"{about['pooled_puzzles']:,} of {puzzles} pooled: {hashes}\n{candidates}"
+    title_panel(axes, rows, sizes)
     model = f"{model_names(rows)}, " if data["model"].nunique() > 1 else ""
     axes.set_title(f"{model}{axes.get_title()}" + (f"\n{below}" if below else ""), pad=31)
 
 
 def with_outcomes(table: pd.DataFrame) -> pd.DataFrame:
-    """Trajectories with `group`, whether a candidate is "right" or "wrong" at its last step, and what `interval` is."""
+    """Trajectories with `group`, whether a candidate is "right" or "wrong" at its last step, and which are pooled.
+
+    Args:
+        table: of trajectories, of one bank.
+    """
     last = table.loc[table["step"] == table["step"].max(), ["puzzle", "candidate", "board"]]
     groups = last.assign(group=last["board"].map({0: "wrong", 1: "right"})).drop(columns="board")
-    return table.merge(groups, on=["puzzle", "candidate"]).assign(interval=EVERY)
+    pooled = table.loc[table["pooled"], "puzzle"]
+    outcomes = table.merge(groups, on=["puzzle", "candidate"])
+    return outcomes.assign(pooled_puzzles=pooled.nunique(), pooled_up_to=pooled.max())
 
 
 def note_below(axes: Axes, note: str) -> None:
-    """Numbers in words, under the label of the horizontal axis."""
+    """Numbers in words, under the label of the horizontal axis.
+
+    Args:
+        axes: the panel.
+        note: the words, of one line or more.
+    """
     axes.annotate(note, (0.5, 0), (0, -2), axes.xaxis.label, "offset points", **SMALL | {"va": "top"})
 
 
@@ -108,7 +134,12 @@ def shown_puzzle(puzzle: str) -> str:
 
 
 def counted(n: int | np.integer, noun: str) -> str:
-    """A number of things, in words."""
+    """A number of things, in words.
+
+    Args:
+        n: how many.
+        noun: what one of them is called.
+    """
     return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
 
 

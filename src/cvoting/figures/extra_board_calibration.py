@@ -13,9 +13,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from cvoting.figures.base import ABOUT, METRICS, model_names
+from cvoting.figures.base import ABOUT, METRICS, SMALL, model_names
 from cvoting.figures.confidence_base import Tables, at_temperatures, note_below, title_bank, write_confidence_figure
-from cvoting.figures.style import COLOURS, OPTIMAL, OPTIMAL_NAME, WIDTH, percent_axis, percent_x_axis, style
+from cvoting.figures.style import COLOURS, DIAGONAL, OPTIMAL, OPTIMAL_NAME, WIDTH, percent_axis, percent_x_axis, style
 from cvoting.params.figures import BoardCalibrationFigure
 from cvoting.table_files import over_all_seeds, seeds_of
 
@@ -31,11 +31,11 @@ UNITS = {
 }
 #: That of C-voting.
 TEMPERATURE = 1.0
-OF = {
+#: The answers whose risk is shown: colour and name.
+ANSWERS = {
     "voted": (COLOURS["confidence"], "C-voting"),
     "candidates": (COLOURS["random"], "single candidates"),
 }
-DIAGONAL: dict[str, Any] = {"color": "0.6", "linestyle": ":", "linewidth": 1, "zorder": 1}
 
 
 def prepare(
@@ -80,7 +80,7 @@ def draw(data: pd.DataFrame) -> Figure:
             rows = data[data["bank"] == bank].set_index("part")
             _draw_reliability(upper[place], rows.loc[["reliability"]], rows.loc[["ece"]])
             _draw_risk(lower[place], rows.loc[["risk"]], rows.loc[["aurc"]])
-            title_bank(upper[place], data, bank)
+            title_bank(upper[place], data[data["part"] == "reliability"], bank)
         upper[0].set_ylabel("Board accuracy in the bin (%)")
         lower[0].set_ylabel("Risk: wrong boards (%)")
         figure.suptitle(f"{model_names(data)}, {data['title'].iloc[0]}", fontweight="bold")
@@ -102,7 +102,7 @@ def _numbers(table: pd.DataFrame, bank: str) -> tuple[pd.DataFrame, pd.DataFrame
     rows = at_temperatures(over_all_seeds(table), [TEMPERATURE], bank)
     units = {f"{unit}_ece_mass": unit for unit in UNITS}
     errors = rows[rows["metric"].isin(list(units)) & (rows["of"] == "voted")]
-    areas = rows[rows["metric"].isin([f"aurc_{metric}" for metric in METRICS]) & rows["of"].isin(list(OF))]
+    areas = rows[rows["metric"].isin([f"aurc_{metric}" for metric in METRICS]) & rows["of"].isin(list(ANSWERS))]
     areas = areas.sort_values(["metric", "of"], ascending=[True, False])
     return errors.assign(part="ece", unit=errors["metric"].map(units)), areas.assign(part="aurc")
 
@@ -110,7 +110,7 @@ def _numbers(table: pd.DataFrame, bank: str) -> tuple[pd.DataFrame, pd.DataFrame
 def _risk(table: pd.DataFrame) -> pd.DataFrame:
     """Risk at each coverage."""
     rows = over_all_seeds(table)
-    rows = rows[rows["of"].isin(list(OF)) & rows["metric"].isin(METRICS)]
+    rows = rows[rows["of"].isin(list(ANSWERS)) & rows["metric"].isin(METRICS)]
     return rows.rename(columns={"risk": "value"}).sort_values(["metric", "of", "coverage"]).assign(part="risk")
 
 
@@ -136,6 +136,8 @@ def _draw_risk(axes: Axes, data: pd.DataFrame, areas: pd.DataFrame) -> None:
         band: dict[str, Any] = {"color": look["color"], "alpha": 0.1 if metric == "optimal" else 0.18, "linewidth": 0}
         axes.fill_between(rows["coverage"], rows["low"], rows["high"], **band)
         axes.plot(rows["coverage"], rows["value"], markevery=(5, 12), **look)
+    intervals = ", ".join(dict.fromkeys(data["interval"]))
+    axes.text(0.5, 1.02, f"interval: {intervals}", transform=axes.transAxes, **SMALL)
     axes.set(xlim=(0, 1.02), xlabel="Coverage, the most confident first (%)")
     highest = max(0.01, data["high"].max())
     axes.set_ylim(-0.02 * highest, 1.04 * highest)
@@ -143,7 +145,7 @@ def _draw_risk(axes: Axes, data: pd.DataFrame, areas: pd.DataFrame) -> None:
     percent_axis(axes)
     words = {"aurc_board": "", "aurc_optimal": ", any shortest path"}
     note_below(
-        axes, "\n".join(f"AURC, {OF[r['of']][1]}{words[r['metric']]}: {_points(r)}" for _, r in areas.iterrows())
+        axes, "\n".join(f"AURC, {ANSWERS[r['of']][1]}{words[r['metric']]}: {_points(r)}" for _, r in areas.iterrows())
     )
 
 
@@ -154,7 +156,7 @@ def _points(row: pd.Series) -> str:
 
 def _look(of: str, metric: str) -> dict[str, Any]:
     """How a curve of risk is drawn; `optimal` hollow."""
-    return {"color": OF[of][0]} | (OPTIMAL | {"marker": "o"} if metric == "optimal" else {})
+    return {"color": ANSWERS[of][0]} | (OPTIMAL | {"marker": "o"} if metric == "optimal" else {})
 
 
 def _legend(data: pd.DataFrame) -> list[Line2D | Patch]:
@@ -164,7 +166,7 @@ def _legend(data: pd.DataFrame) -> list[Line2D | Patch]:
         for colour, marker, name in UNITS.values()
     ]
     handles.append(Line2D([], [], label="confidence = accuracy", **DIAGONAL))
-    handles += [Line2D([], [], color=colour, label=f"risk of {name}") for colour, name in OF.values()]
+    handles += [Line2D([], [], color=colour, label=f"risk of {name}") for colour, name in ANSWERS.values()]
     if (data["metric"] == "optimal").any():
         handles.append(Line2D([], [], color="0.3", marker="o", label=OPTIMAL_NAME, **OPTIMAL))
     return [*handles, Patch(color="0.85", label=f"{data['level'].max():.0%} interval")]

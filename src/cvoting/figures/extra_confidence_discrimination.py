@@ -21,8 +21,8 @@ from cvoting.table_files import over_all_seeds, seeds_of
 
 NAME = "extra_confidence_discrimination"
 COLUMNS = (
-    "row", "bank", "title", *ABOUT, "training_seeds", "inference_seeds", "metric", "panel", "measure", "K", "value",
-    "low", "high",
+    "row", "bank", "title", *ABOUT, "training_seeds", "inference_seeds", "metric", "panel", "measure", "value", "low",
+    "high",
 )  # fmt: skip
 #: Of mazes by their label only: elsewhere no wrong candidate can be right otherwise.
 WRONG_PATHS = "wrong_but_optimal"
@@ -57,6 +57,7 @@ def prepare(
 ) -> pd.DataFrame:
     """Every number the figure shows, as fractions: one row for each measure of each bank and metric.
 
+    Every measure is of the first K candidates of each puzzle, as many as `candidates` says.
     `row` counts the rows of the figure from the top; an empty `value` is undefined, such as the AUROC where no
     candidate is wrong.
 
@@ -81,7 +82,7 @@ def prepare(
             if len(one):
                 one = one.sort_values("measure", key=lambda measures: measures.map(places))
                 rows.append(one.assign(row=len(rows) + 1, bank=bank, title=title, **seeds_of(table)))
-    data = pd.concat(rows, ignore_index=True).astype({"K": "Int64"})
+    data = pd.concat(rows, ignore_index=True)
     return data.assign(panel=data["measure"].map({name: look[0] for name, look in MEASURES.items()}))[list(COLUMNS)]
 
 
@@ -157,7 +158,7 @@ def _about(rows: pd.DataFrame) -> str:
     model, dataset = MODELS.get(about["model"], about["model"]), DATASETS.get(about["dataset"], about["dataset"])
     generated = " (generated data)" if about["origin"] == "generated" else ""
     counted = ", any shortest path" if about["metric"] == "optimal" else ""
-    K = f"$K$ = {rows['K'].max():,} of $M$ = {about['candidates']:,}"
+    K = f"$K$ = {about['candidates']:,} candidates"
     seeds = f"training seeds: {about['training_seeds']}, inference seeds: {about['inference_seeds']}"
     intervals = ", ".join(dict.fromkeys(rows["interval"].dropna()))
     return "\n".join((

@@ -12,8 +12,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from cvoting.figures.base import ABOUT, model_names
+from cvoting.figures.base import model_names
 from cvoting.figures.confidence_base import (
+    ABOUT_TRAJECTORIES,
     GROUPS,
     Tables,
     counted,
@@ -30,12 +31,12 @@ NAME = "fig6_confidence_histograms"
 BINS = 24
 #: Range of the bins of a bank whose candidates are all equally confident.
 LEAST_RANGE = 1e-3
-OF = tuple(name for name in ABOUT if name != "level")
 NUMBERS = (
     "group", "shown", "puzzle", "shown_puzzles", "shown_candidates", "right", "optimal", "mean", "standard_deviation",
-    "quartile_1", "quartile_3", "interquartile_range", "bin", "lower", "upper", "count", "share",
+    "standard_deviation_within", "quartile_1", "quartile_3", "interquartile_range", "bin", "lower", "upper", "count",
+    "share",
 )  # fmt: skip
-COLUMNS = ("bank", "title", *OF, "training_seeds", "inference_seeds", *NUMBERS)
+COLUMNS = ("bank", "title", *ABOUT_TRAJECTORIES, "training_seeds", "inference_seeds", *NUMBERS)
 OUTLINE: dict[str, Any] = {"color": "0.1", "linewidth": 1, "linestyle": (0, (3, 1))}
 
 
@@ -46,7 +47,8 @@ def prepare(
 
     `shown` is "pooled" for the candidates of the group among those of all pooled puzzles, and "example" for all
     candidates of one puzzle, whose C-vote is what `group` says.  `right` and `optimal` are shares of the candidates
-    shown; `standard_deviation` is that of a sample, empty for a single candidate.
+    shown.  `standard_deviation` is that of a sample, of all these together, empty for a single one;
+    `standard_deviation_within` that of those of one puzzle, the mean over the puzzles with two or more.
 
     Args:
         tables: tables of trajectories, by bank.
@@ -71,7 +73,7 @@ def draw(data: pd.DataFrame) -> Figure:
         for row, bank in zip(panels, banks, strict=True):
             for axes, group in zip(row, GROUPS, strict=True):
                 _draw_panel(axes, data[(data["bank"] == bank) & (data["group"] == group)])
-                title_bank(axes, data, bank, f"candidates that are {group}")
+                title_bank(axes, data, bank, f"bars: {group} candidates\noutline: a puzzle with a {group} C-vote")
                 axes.set_xlabel("Confidence at the last step (%)")
             _finish(row, data[data["bank"] == bank])
         figure.suptitle(f"{model_names(data)}, {data['title'].iloc[0]}", fontweight="bold")
@@ -89,7 +91,7 @@ def _bank(table: pd.DataFrame) -> pd.DataFrame:
         if len(example):
             name = example["puzzle"].iloc[0]
             histograms.append(_histogram(example, edges).assign(group=group, shown="example", puzzle=name))
-    about = {name: ends[name].iloc[0] for name in OF}
+    about = {name: ends[name].iloc[0] for name in ABOUT_TRAJECTORIES}
     return pd.concat(histograms, ignore_index=True).assign(**about)
 
 
@@ -115,6 +117,7 @@ def _histogram(shown: pd.DataFrame, edges: np.ndarray) -> pd.DataFrame:
         "optimal": shown["optimal"].mean(),
         "mean": shown["confidence"].mean(),
         "standard_deviation": shown["confidence"].std(ddof=1),
+        "standard_deviation_within": shown.groupby("puzzle")["confidence"].std(ddof=1).mean(),
         "quartile_1": first,
         "quartile_3": third,
         "interquartile_range": third - first,
@@ -149,8 +152,9 @@ def _finish(row: np.ndarray, data: pd.DataFrame) -> None:
     percent_x_axis(axes)
     percent_axis(axes)
     highest = largest if largest > 0 else 1.0
-    axes.set_ylim(0, 1.6 * highest)
+    axes.set_ylim(0, min(1, 1.15 * highest))
     axes.set_yticks([y for y in axes.get_yticks() if 0 <= y <= min(1, 1.15 * highest)])
+    axes.set_ylim(0, 1.6 * highest)
     axes.set_ylabel("Share of candidates (%)")
 
 
@@ -166,8 +170,10 @@ def _words(histogram: pd.Series) -> str:
         who += f", {histogram['optimal']:.0%} a shortest path"
     if n == 1:
         return who
-    sd, between = (100 * histogram[name] for name in ("standard_deviation", "interquartile_range"))
-    return f"{who}\nsd {sd:.3g}, IQR {between:.3g} points"
+    names = ("standard_deviation", "standard_deviation_within", "interquartile_range")
+    sd, within, between = (100 * histogram[name] for name in names)
+    pooled = f" (within a puzzle {within:.3g})" if puzzles > 1 and pd.notna(within) else ""
+    return f"{who}\nsd {sd:.3g}{pooled}, IQR {between:.3g} points"
 
 
 write = partial(write_confidence_figure, NAME, TrajectoriesFigure, prepare, draw)

@@ -13,8 +13,9 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from cvoting.figures.base import ABOUT, model_names
+from cvoting.figures.base import model_names
 from cvoting.figures.confidence_base import (
+    ABOUT_TRAJECTORIES,
     GROUPS,
     Tables,
     counted,
@@ -29,12 +30,11 @@ from cvoting.params.figures import TrajectoriesFigure
 from cvoting.table_files import seeds_of
 
 NAME = "fig7_confidence_steps"
-OF = tuple(name for name in ABOUT if name != "level")
 NUMBERS = (
     "group", "shown", "puzzle", "candidate", "outcome", "shown_puzzles", "shown_candidates", "step", "value",
     "quartile_1", "quartile_3",
 )  # fmt: skip
-COLUMNS = ("bank", "title", *OF, "training_seeds", "inference_seeds", *NUMBERS)
+COLUMNS = ("bank", "title", *ABOUT_TRAJECTORIES, "training_seeds", "inference_seeds", *NUMBERS)
 QUARTILES = {"quartile_1": 0.25, "value": 0.5, "quartile_3": 0.75}
 BAND, MEDIAN = "0.6", "0.15"
 
@@ -94,7 +94,7 @@ def _bank(table: pd.DataFrame) -> pd.DataFrame:
             _counted(example.rename(columns={"confidence": "value"}), example).assign(group=group, shown="example"),
         ]
     data = pd.concat([part.reindex(columns=list(NUMBERS)) for part in parts if len(part)], ignore_index=True)
-    return data.assign(**{name: rows[name].iloc[0] for name in OF})
+    return data.assign(**{name: rows[name].iloc[0] for name in ABOUT_TRAJECTORIES})
 
 
 def _counted(rows: pd.DataFrame, shown: pd.DataFrame) -> pd.DataFrame:
@@ -139,7 +139,7 @@ def _legend() -> list[Line2D | Patch]:
     ]
     return [
         *lines,
-        Line2D([], [], color=MEDIAN, label="median, all pooled puzzles"),
+        Line2D([], [], color=MEDIAN, label="median, wrong (right) candidates of the pooled puzzles"),
         Patch(color=BAND, alpha=0.35, linewidth=0, label="quartiles 1 to 3"),
     ]
 

@@ -104,6 +104,8 @@ PUBLISHED: dict[str, Any] = {
     "linestyle": "", "marker": "D", "markersize": 5, "markerfacecolor": "white", "markeredgewidth": 1.2,
 }  # fmt: skip
 PUBLISHED_NAME = "published, ± its spread"
+#: Where confidence is as large as accuracy.
+DIAGONAL: dict[str, Any] = {"color": "0.6", "linestyle": ":", "linewidth": 1, "zorder": 1}
 #: Right and wrong candidates, where both are shown.
 OUTCOME_COLOURS = {"right": COLOURS["confidence"], "wrong": COLOURS["energy_sum"]}
 #: Likewise for models, in figures that compare them.
@@ -138,7 +140,11 @@ def model_colours(models: Iterable[str]) -> dict[str, str]:
 
 
 def ordered_colours(numbers: Iterable[float]) -> dict[float, str]:
-    """Colours for numbers from small to large, from dark to light: in that order for colour-blind readers too."""
+    """Colours for numbers from small to large, from dark to light: in that order for colour-blind readers too.
+
+    Args:
+        numbers: in any order; equal ones have the same colour.
+    """
     different = sorted(set(numbers))
     shades = matplotlib.colormaps["viridis"]
     # The last sixth of the map is too light for lines on white.

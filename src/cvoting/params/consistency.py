@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from cvoting.params.core import ParameterError, plain
 from cvoting.params.datasets import checksum_conflicts
-from cvoting.params.figures import ConfidenceFigure
+from cvoting.params.figures import CalibrationFigure, ConfidenceFigure
 from cvoting.params.hrm import HrmParams
 from cvoting.params.imported import RELEASED, ImportedParams
 from cvoting.params.names import unknown
@@ -40,6 +40,8 @@ def _lists(study: "Study") -> Iterator[str]:
         lists[f"figures.{name}.banks"] = figure.banks
         if not isinstance(figure, ConfidenceFigure):
             lists[f"figures.{name}.votes"] = figure.votes
+        if isinstance(figure, CalibrationFigure):
+            lists[f"figures.{name}.temperatures"] = figure.temperatures
     yield from (f"{key} = []: expected at least one" for key, values in lists.items() if not values)
 
 

@@ -23,8 +23,8 @@ class Extent:
     shards: int = key("files a bank is written in, each made by a job of its own", minimum=1)
     temperatures: tuple[float, ...] = key("temperatures at which confidence is kept too", default=(), above=0)
     read_at: tuple[int, ...] = key(
-        "steps at which candidates are read out too, increasing: accuracy and confidence against the step, from one "
-        "pass (Figures 7 and 8)",
+        "steps at which candidates are read out too, increasing, with the first inference seed only: accuracy and "
+        "confidence against the step, from one pass (Figures 7 and 8)",
         default=(),
         minimum=1,
     )
@@ -124,8 +124,9 @@ class BankParams(Extent):
     def plan(self, shard: int = 0, inference_seed: int | None = None) -> RolloutPlan:
         """The pieces of one shard, with an inference seed (None: the first)."""
         plan = RolloutPlan(**{field.name: getattr(self, field.name) for field in fields(Extent)}, shard=shard)
-        first = inference_seed in (None, *self.inference_seeds[:1])
-        return plan if first else replace(plan, logit_candidates=0)
+        if inference_seed in (None, *self.inference_seeds[:1]):
+            return plan
+        return replace(plan, read_at=(), read_candidates=None, logit_candidates=0)
 
     @property
     def tables(self) -> tuple[str, ...]:

@@ -69,6 +69,8 @@ def _confidence_bank(study: "Study", name: str, figure: FigureParams, bank: str)
     block, expected = study.banks[bank], f"figures.{name}.banks = {bank!r}: expected a bank"
     if missing := set(figure.tables) - set(block.tables):
         yield f"{expected} {MADE_OF[missing.pop()]}"
+    elif block.random_start_anyway:
+        yield f"{expected} that starts as its model was trained to"
 
 
 def _figure_bank(study: "Study", name: str, figure: FigureParams, bank: str) -> Iterator[str]:

@@ -81,10 +81,10 @@ def arguments(folder: Path, verb: str, name: str, out: Path) -> list[str]:
             checkpoint = results / f"checkpoints/{bank.run}/seed0.safetensors"
             puzzles = data / f"{bank.dataset}/{bank.split}.npz"
             return [f"--checkpoint={checkpoint}", f"--puzzles={puzzles}", f"--out={out}/r", *resumable]
-        case "voting" | "steps":
+        case "voting":
             shards = map(str, sorted((results / f"rollouts/{name}").rglob("*.parquet")))
-            return [f"--out={out}/v", *([f"--paired={out}/p"] if verb == "voting" else []), *shards]
-        case "calibration" | "discrimination" | "trajectories":
+            return [f"--out={out}/v", f"--paired={out}/p", *shards]
+        case "steps" | "calibration" | "discrimination" | "trajectories":
             shards = map(str, sorted((results / f"rollouts/{name}/train0-infer0").glob("*.parquet")))
             others = [f"--reliability={out}/b", f"--risk={out}/r"] if verb == "calibration" else []
             return [f"--out={out}/a", *others, *shards]

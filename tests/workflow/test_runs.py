@@ -44,8 +44,9 @@ def test_the_report_has_every_figure_and_table_with_its_caption(built, tmp_path)
     title = TOY.study["title"]
     for name in FIGURES + TABLES:
         assert name in report
-        number = re.search(r"(fig|table)(\d+)", name)
-        assert f"{'Figure' if number[1] == 'fig' else 'Table'} {number[2]} ({title})" in report
+        number = re.match(r"(fig|table)(\d+)|extra", name)
+        kind = {"fig": f"Figure {number[2]}", "table": f"Table {number[2]}"}.get(number[1], "Beyond the paper")
+        assert f"{kind} ({title})" in report
 
 
 @pytest.fixture(scope="module")

@@ -14,6 +14,10 @@ from cvoting.data.puzzles import Puzzles
 from cvoting.data.registry import SOURCES
 from cvoting.params.akorn import AkornParams
 from cvoting.params.datasets import GeneratedSudoku, Splits
+from cvoting.params.hrm import HrmParams
+from cvoting.params.itrsa import CrossAttentionParams, ItrsaParams, SwiGluParams
+from cvoting.params.network import NetworkParams
+from cvoting.params.transformer import TransformerParams
 from cvoting.seeding import generator
 from cvoting.tasks.base import Task
 from cvoting.tasks.maze import FREE, GOAL, START, WALL, Maze
@@ -37,6 +41,39 @@ def tiny_akorn() -> AkornParams:
         omega_initial=0.5,
         omega_learnable=True,
     )
+
+
+@pytest.fixture(scope="session")
+def tiny_networks(tiny_akorn: AkornParams) -> dict[str, NetworkParams]:
+    """The smallest network of every architecture that has each of its parts."""
+    return {
+        "akorn": tiny_akorn,
+        "hrm": HrmParams(
+            architecture="hrm",
+            channels=16,
+            heads=2,
+            expansion=1.0,
+            H_cycles=2,
+            L_cycles=2,
+            H_layers=1,
+            L_layers=1,
+            positions="rope",
+            prefix=True,
+            initial_state="per_token",
+        ),
+        "itrsa": ItrsaParams(
+            architecture="itrsa",
+            channels=16,
+            heads=2,
+            self_attentions=2,
+            input_mixing=CrossAttentionParams(kind="cross_attention"),
+            feed_forward=SwiGluParams(kind="swiglu", hidden=16),
+            gta="learnable",
+            norm_affine=False,
+            norm_eps=1e-6,
+        ),
+        "transformer": TransformerParams(architecture="transformer", channels=16, heads=2, blocks=1, hidden=16),
+    }
 
 
 @pytest.fixture(scope="session")

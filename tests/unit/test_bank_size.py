@@ -21,7 +21,6 @@ from cvoting.models.base import RecurrentModel
 from cvoting.models.registry import MODELS
 from cvoting.params.akorn import AkornParams
 from cvoting.params.core import build
-from cvoting.params.hrm import HrmParams
 from cvoting.params.network import NetworkParams
 from cvoting.params.rollouts import RolloutPlan
 from cvoting.params.study import Study
@@ -33,19 +32,6 @@ TASK = Sudoku(name="sudoku", box=(2, 2))
 HEADER = BankHeader("run", "a model", "boards", "test", "generated", "a generator", 4, 0, 5)
 PLAN = RolloutPlan(
     T_eval=4, candidates=8, chunk=16, logit_candidates=5, read_at=(1, 3), read_candidates=3, temperatures=(0.5,)
-)
-HRM = HrmParams(
-    architecture="hrm",
-    channels=16,
-    heads=2,
-    expansion=1.0,
-    H_cycles=1,
-    L_cycles=1,
-    H_layers=1,
-    L_layers=1,
-    positions="rope",
-    prefix=False,
-    initial_state="per_token",
 )
 #: Python sizes by what they hold.
 PARTS = ("answers", "scores", "steps", "logits")
@@ -89,9 +75,8 @@ def test_where_candidates_agree_a_bank_takes_less(make_bank: Callable[..., Bank]
 
 
 @pytest.fixture(scope="module")
-def models(tiny_akorn) -> dict[str, RecurrentModel]:
-    networks = {"akorn": tiny_akorn, "hrm": HRM}
-    models = {name: MODELS[name].for_task(network, TASK) for name, network in networks.items()}
+def models(tiny_networks) -> dict[str, RecurrentModel]:
+    models = {name: MODELS[name].for_task(tiny_networks[name], TASK) for name in ("akorn", "hrm")}
     for model in models.values():
         model.initialise(torch.Generator().manual_seed(0))
     return models

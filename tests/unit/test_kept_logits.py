@@ -22,11 +22,8 @@ from cvoting.models.base import RecurrentModel
 from cvoting.models.registry import MODELS
 from cvoting.params.core import ParameterError, build
 from cvoting.params.datasets import GeneratedMaze, GeneratedSudoku, Splits
-from cvoting.params.hrm import HrmParams
-from cvoting.params.itrsa import CrossAttentionParams, ItrsaParams, SwiGluParams
 from cvoting.params.rollouts import BankParams, RolloutPlan
 from cvoting.params.study import Study
-from cvoting.params.transformer import TransformerParams
 from cvoting.rollouts import roll_out
 from cvoting.seeding import generator
 from cvoting.tasks.base import Task
@@ -36,33 +33,6 @@ from cvoting.tasks.sudoku import Sudoku
 BOARDS, MAZES = Sudoku(name="sudoku", box=(2, 2)), Maze(name="maze", grid=(5, 5), positions="free")
 HEADER = BankHeader("run", "a model", "puzzles", "test", "generated", "a generator", 4, 0, 5)
 PLAN = RolloutPlan(T_eval=4, candidates=8, chunk=16, logit_candidates=5, temperatures=(0.5, 2.0))
-NETWORKS = {
-    "hrm": HrmParams(
-        architecture="hrm",
-        channels=16,
-        heads=2,
-        expansion=1.0,
-        H_cycles=1,
-        L_cycles=1,
-        H_layers=1,
-        L_layers=1,
-        positions="rope",
-        prefix=False,
-        initial_state="per_token",
-    ),
-    "itrsa": ItrsaParams(
-        architecture="itrsa",
-        channels=16,
-        heads=2,
-        self_attentions=1,
-        input_mixing=CrossAttentionParams(kind="cross_attention"),
-        feed_forward=SwiGluParams(kind="swiglu", hidden=16),
-        gta="fixed",
-        norm_affine=False,
-        norm_eps=1e-6,
-    ),
-    "transformer": TransformerParams(architecture="transformer", channels=16, heads=2, blocks=1, hidden=16),
-}
 CASES = [
     ("akorn", BOARDS),
     ("itrsa", BOARDS),
@@ -209,10 +179,9 @@ def puzzles(tmp_path_factory: pytest.TempPathFactory) -> dict[Task, Puzzles]:
 
 
 @pytest.fixture(scope="module")
-def models(tiny_akorn) -> dict[tuple[str, Task], RecurrentModel]:
+def models(tiny_networks) -> dict[tuple[str, Task], RecurrentModel]:
     """Networks whose logits differ enough between candidates."""
-    networks = {"akorn": tiny_akorn, **NETWORKS}
-    models = {case: MODELS[case[0]].for_task(networks[case[0]], case[1]) for case in CASES}
+    models = {case: MODELS[case[0]].for_task(tiny_networks[case[0]], case[1]) for case in CASES}
     for model in models.values():
         model.initialise(torch.Generator().manual_seed(0))
         torch.nn.init.normal_(model.classifier.weight, std=2, generator=torch.Generator().manual_seed(1))

@@ -15,10 +15,7 @@ from cvoting.data.registry import SOURCES
 from cvoting.models.base import RecurrentModel
 from cvoting.models.registry import MODELS
 from cvoting.params.datasets import GeneratedSudoku, Splits
-from cvoting.params.hrm import HrmParams
-from cvoting.params.itrsa import CrossAttentionParams, ItrsaParams, SwiGluParams
 from cvoting.params.rollouts import BankParams
-from cvoting.params.transformer import TransformerParams
 from cvoting.rollouts import initial_noise, roll_out
 from cvoting.tasks.sudoku import Sudoku
 
@@ -26,41 +23,13 @@ TASK = Sudoku(name="sudoku", box=(2, 2))
 HEADER = BankHeader("run", "a model", "boards", "test", "generated", "a generator", 6, 0, 5)
 BANK = BankParams(run="run", dataset="boards", T_eval=6, candidates=8, inference_seeds=(5,), chunk=16, shards=1)
 READ = replace(BANK, read_at=(1, 3, 6))
-NETWORKS = {
-    "hrm": HrmParams(
-        architecture="hrm",
-        channels=16,
-        heads=2,
-        expansion=1.0,
-        H_cycles=2,
-        L_cycles=2,
-        H_layers=1,
-        L_layers=1,
-        positions="rope",
-        prefix=True,
-        initial_state="per_token",
-    ),
-    "itrsa": ItrsaParams(
-        architecture="itrsa",
-        channels=16,
-        heads=2,
-        self_attentions=2,
-        input_mixing=CrossAttentionParams(kind="cross_attention"),
-        feed_forward=SwiGluParams(kind="swiglu", hidden=16),
-        gta="learnable",
-        norm_affine=False,
-        norm_eps=1e-6,
-    ),
-    "transformer": TransformerParams(architecture="transformer", channels=16, heads=2, blocks=1, hidden=16),
-}
-
 BankOf = Callable[..., Bank]
 
 
 @pytest.fixture(scope="module")
-def models(tiny_akorn) -> dict[str, RecurrentModel]:
+def models(tiny_networks) -> dict[str, RecurrentModel]:
     """One of each architecture, with weights."""
-    models = {name: MODELS[name].for_task(params, TASK) for name, params in {"akorn": tiny_akorn, **NETWORKS}.items()}
+    models = {name: MODELS[name].for_task(params, TASK) for name, params in tiny_networks.items()}
     for model in models.values():
         model.initialise(torch.Generator().manual_seed(0))
     torch.nn.init.normal_(models["hrm"].halting.weight, generator=torch.Generator().manual_seed(0))  # 0 at first

@@ -24,8 +24,21 @@ METRICS = ("board", "optimal")
 NO_VOTE = "random"
 SMALL: dict[str, Any] = {"fontsize": 6.5, "color": "0.35", "ha": "center", "va": "bottom"}
 
-#: prepare(tables by bank, params, title, paper_scale, published) -> every number that is drawn.
-Prepare = Callable[[Mapping[str, pd.DataFrame], Any, str, bool, pd.DataFrame], pd.DataFrame]
+#: prepare(tables by bank, or by kind and bank, params, title, paper_scale, published) -> every number that is drawn.
+Prepare = Callable[[Mapping[str, Any], Any, str, bool, pd.DataFrame], pd.DataFrame]
+
+
+def read_voting(params: FigureParams, tables: Sequence[Path]) -> dict[str, pd.DataFrame]:
+    """The voting tables of a figure, by bank.
+
+    Args:
+        params: of the figure.
+        tables: the table of each bank, in the order of `params.banks`.
+
+    Raises:
+        TableError: when a file is not a whole voting table, or there is not one for each bank.
+    """
+    return read_tables("voting table", params.banks, tables)
 
 
 def write_figure(
@@ -37,6 +50,7 @@ def write_figure(
     tables: Sequence[Path],
     published: Path,
     out_dir: Path,
+    read: Callable[[Any, Sequence[Path]], Mapping[str, Any]] = read_voting,
 ) -> None:
     """Draw a figure: PDF, PNG, and CSV with every number drawn, under its name.
 
@@ -45,13 +59,13 @@ def write_figure(
         kind: the class of its parameters.
         prepare, draw: the two functions of its module.
         recipe: `title` and `paper_scale` of the study, and `params` of the figure.
-        tables: the table of each bank, in the order of `params.banks`.
+        tables: files, as `read` takes them.
         published: reference/published.csv.
         out_dir: the folder of the three files.
+        read: reads the tables.
     """
     params = build(kind, recipe["params"], f"figures.{name}")
-    by_bank, known = read_tables("voting table", params.banks, tables), read_published(published)
-    data = prepare(by_bank, params, recipe["title"], recipe["paper_scale"], known)
+    data = prepare(read(params, tables), params, recipe["title"], recipe["paper_scale"], read_published(published))
     write_csv(data, out_dir / f"{name}.csv")
     save(draw(data), out_dir / f"{name}.pdf", out_dir / f"{name}.png")
 

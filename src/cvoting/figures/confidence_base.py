@@ -1,20 +1,16 @@
 """What the figures of the candidates' confidence have in common: the tables they are drawn from, titles and notes."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
-from cvoting.figures.base import ABOUT, SMALL, model_names, title_panel
-from cvoting.figures.style import save
-from cvoting.params.core import build
+from cvoting.figures.base import ABOUT, SMALL, model_names, title_panel, write_figure
 from cvoting.params.figures import ConfidenceFigure
-from cvoting.published import read_published
-from cvoting.table_files import TABLES, TableError, read_tables, write_csv
+from cvoting.table_files import TABLES, TableError, read_tables
 
 #: The kinds of tables in parameters, and what files of a kind are called.
 KINDS = {kind.removesuffix(" table").removeprefix("table of "): kind for kind in TABLES}
@@ -30,39 +26,29 @@ SHOWN_DIGITS = 8
 
 #: Tables by kind and bank.
 Tables = Mapping[str, Mapping[str, pd.DataFrame]]
-#: prepare(tables, params, title, paper_scale, published) -> every number that is drawn.
-Prepare = Callable[[Tables, Any, str, bool, pd.DataFrame], pd.DataFrame]
 
 
-def write_confidence_figure(
-    name: str,
-    kind: type[ConfidenceFigure],
-    prepare: Prepare,
-    draw: Callable[[pd.DataFrame], Figure],
-    recipe: Mapping[str, Any],
-    tables: Sequence[Path],
-    published: Path,
-    out_dir: Path,
-) -> None:
-    """Draw a figure: PDF, PNG, and CSV with every number drawn, under its name.
+def read_kinds(params: ConfidenceFigure, paths: Sequence[Path]) -> dict[str, dict[str, pd.DataFrame]]:
+    """The tables of a figure by kind and bank.
 
     Args:
-        name: of the figure.
-        kind: the class of its parameters.
-        prepare, draw: the two functions of its module.
-        recipe: `title` and `paper_scale` of the study, and `params` of the figure.
-        tables: kind by kind in the order of `params.tables`, the table of each bank in the order of `params.banks`.
-        published: reference/published.csv.
-        out_dir: the folder of the three files.
+        params: of the figure.
+        paths: kind by kind in the order of `params.tables`, the table of each bank in the order of `params.banks`.
 
     Raises:
         TableError: when there is not one file for each kind and bank, or one is not the table it should be.
     """
-    params = build(kind, recipe["params"], f"figures.{name}")
-    by_kind, known = _read(params, tables), read_published(published)
-    data = prepare(by_kind, params, recipe["title"], recipe["paper_scale"], known)
-    write_csv(data, out_dir / f"{name}.csv")
-    save(draw(data), out_dir / f"{name}.pdf", out_dir / f"{name}.png")
+    banks = len(params.banks)
+    if len(paths) != len(params.tables) * banks:
+        kinds = ", then the ".join(KINDS[kind] for kind in params.tables)
+        raise TableError(
+            f"{len(paths)} files, expected {len(params.tables) * banks}: the {kinds} of {', '.join(params.banks)}"
+        )
+    parts = [paths[start : start + banks] for start in range(0, len(paths), banks)]
+    return {k: read_tables(KINDS[k], params.banks, part) for k, part in zip(params.tables, parts, strict=True)}
+
+
+write_confidence_figure = partial(write_figure, read=read_kinds)
 
 
 def at_temperatures(rows: pd.DataFrame, temperatures: Sequence[float], bank: str) -> pd.DataFrame:
@@ -141,15 +127,3 @@ def counted(n: int | np.integer, noun: str) -> str:
         noun: what one of them is called.
     """
     return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
-
-
-def _read(params: ConfidenceFigure, paths: Sequence[Path]) -> dict[str, dict[str, pd.DataFrame]]:
-    """The tables by kind and bank."""
-    banks = len(params.banks)
-    if len(paths) != len(params.tables) * banks:
-        kinds = ", then the ".join(KINDS[kind] for kind in params.tables)
-        raise TableError(
-            f"{len(paths)} files, expected {len(params.tables) * banks}: the {kinds} of {', '.join(params.banks)}"
-        )
-    parts = [paths[start : start + banks] for start in range(0, len(paths), banks)]
-    return {k: read_tables(KINDS[k], params.banks, part) for k, part in zip(params.tables, parts, strict=True)}

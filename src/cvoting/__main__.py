@@ -152,6 +152,19 @@ def schema(args: argparse.Namespace) -> None:
         raise CvotingError(f"{args.file} is not that of the classes in cvoting.params: run `python -m cvoting schema`")
 
 
+def provenance(args: argparse.Namespace) -> None:
+    """Say what made a file, up the chain to puzzles and seeds; with --verify, whether all of it is still so."""
+    from cvoting.provenance_chain import ProvenanceError, chain, described, verify
+
+    links = chain(args.output)
+    print(described(links))
+    if args.verify:
+        here = [link for link in links if Path(link.path).exists()]
+        if problems := verify(links):
+            raise ProvenanceError("\n  ".join(["not as the lock file says:", *problems]))
+        print(f"verified: {len(here)} of {len(links)} files are here, with the contents that the lock file says")
+
+
 def estimate(args: argparse.Namespace) -> None:
     """State how large the banks of a study will be, before anything is run."""
     from cvoting.estimate import bank_sizes
@@ -234,6 +247,8 @@ def parser() -> argparse.ArgumentParser:
     sub = verb(schema)
     sub.add_argument("--file", type=Path, default=Path("workflow/schemas/params.schema.yaml"))
     sub.add_argument("--check", action="store_true", help="fail when the file is not up to date")
+    sub = verb(provenance, "output")
+    sub.add_argument("--verify", action="store_true", help="compare the contents of every file with the lock file")
     verb(estimate).add_argument("--params", type=Path, default=Path("params.yaml"))
     sub = verb(recipe, "stage", "name")
     sub.add_argument("numbers", nargs="*", type=int, help="training seed, or inference seed and shard")

@@ -52,7 +52,7 @@ class Provenance:
         Raises:
             LockFileError: when the lock file cannot be read.
         """
-        locked = self._read_lock()
+        locked = read_lock(self.lock)
         written = os.stat(self.lock).st_mtime if locked else 0.0
         for output in sorted(self.outputs):
             entry, present = locked.get(output), os.path.exists(output)
@@ -74,7 +74,7 @@ class Provenance:
         Raises:
             LockFileError: when the lock file cannot be read.
         """
-        old = self._read_lock()
+        old = read_lock(self.lock)
         new: dict[str, Record] = {}
         for output in self.outputs | set(old):
             entry, present = old.get(output), os.path.exists(output)
@@ -126,17 +126,29 @@ class Provenance:
         *folders, last = [name[i : i + COMPONENT] for i in range(0, len(name), COMPONENT)]
         return self.state.joinpath("metadata", *(f"@{folder}" for folder in folders), last)
 
-    def _read_lock(self) -> dict[str, Record]:
-        if not self.lock.exists():
-            return {}
-        try:
-            content = json.loads(self.lock.read_text())
-        except json.JSONDecodeError as error:
-            raise LockFileError(f"{self.lock}: not JSON ({error}): settle the merge, or restore it from git") from error
-        if content.get("format") != LOCK_FORMAT:
-            found = content.get("format")
-            raise LockFileError(f"{self.lock}: format {found!r}, expected {LOCK_FORMAT}: delete it, and run again")
-        return content["outputs"]
+
+def read_lock(lock: Path) -> dict[str, Record]:
+    """What a lock file says of each output; nothing where there is no such file.
+
+    Raises:
+        LockFileError: when it cannot be read.
+    """
+    if not lock.exists():
+        return {}
+    try:
+        content = json.loads(lock.read_text())
+    except json.JSONDecodeError as error:
+        raise LockFileError(f"{lock}: not JSON ({error}): settle the merge, or restore it from git") from error
+    if content.get("format") != LOCK_FORMAT:
+        found = content.get("format")
+        raise LockFileError(f"{lock}: format {found!r}, expected {LOCK_FORMAT}: delete it, and run again")
+    return content["outputs"]
+
+
+def sha256_of(path: str) -> str:
+    """The SHA-256 of a file, in hexadecimal."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 class Checksums:
@@ -154,8 +166,7 @@ class Checksums:
         stamp = [status.st_size, status.st_mtime_ns]
         known = self._known.get(path)
         if known is None or known[:2] != stamp:
-            with open(path, "rb") as file:
-                known = self._known[path] = [*stamp, hashlib.file_digest(file, "sha256").hexdigest()]
+            known = self._known[path] = [*stamp, sha256_of(path)]
         return known[2]
 
     def save(self) -> None:

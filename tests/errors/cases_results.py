@@ -195,6 +195,12 @@ def few_trajectories(bench: Bench) -> None:
     bench.cvoting("trajectories trajectories.json shard0.parquet shard1.parquet --out new.csv")
 
 
+@case("What made a file that no rule has made")
+def unknown_origin(bench: Bench) -> None:
+    """The file is not an output of a study, or the study was never run here."""
+    bench.cvoting("provenance reference/published.csv")
+
+
 @case("A vote that does not exist")
 def unknown_vote(bench: Bench) -> None:
     """A vote is misspelt in the recipe."""

@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import signal
+import sys
 import time
 from pathlib import Path
 
@@ -36,6 +37,16 @@ def test_a_run_makes_all_files_of_the_study_with_a_record_beside_them(built):
     assert sum(name.startswith("results/toy/voting/") for name in names) == len(TOY.voting()) + len(TOY.study["banks"])
     assert not list((built.folder / PARTIAL).glob("*"))
     assert (built.folder / f"{CHECKPOINT}.run.json").is_file()
+
+
+def test_what_made_a_figure_goes_up_to_puzzles_and_seeds_and_is_verified(built):
+    command = (sys.executable, "-m", "cvoting", "provenance", "figures/fig2_akorn_voting.pdf", "--verify")
+    said = built.command(*command)
+    for words in ("made by: copy_figure", "made by: voting", "inference_seed: 1", "made by: train", "training_seed: 0"):
+        assert words in said
+    assert f"\n{CHECKPOINT}\n" in said
+    count = len(re.findall(r"^  sha256: ", said, flags=re.MULTILINE))
+    assert said.endswith(f"verified: {count} of {count} files are here, with the contents that the lock file says\n")
 
 
 def test_the_report_has_every_figure_and_table_with_its_caption(built, tmp_path):

@@ -18,6 +18,9 @@ from cvoting.params.training import TrainingParams
 from cvoting.params.transformer import TransformerParams
 from cvoting.params.voting import VotingParams
 
+#: The stages of dvc.yaml, in their order; the audits of datasets know which runs are tested on them.
+STAGES = ("data", "audit", "train", "rollouts", "voting", "calibration", "figures")
+
 
 @dataclass(frozen=True, kw_only=True)
 class ModelParams:
@@ -46,17 +49,18 @@ class RunParams:
 class Study:
     """Everything that decides what is computed."""
 
-    study: str = key("name of the study; its products lie under results/<study>/")
-    title: str = key("how figures and tables name the study")
-    paper_scale: bool = key("whether sizes, data and K are the paper's, so that published values may stand beside ours")
+    study: str = key("name of the study; its products lie under results/<study>/", affects=STAGES)
+    title: str = key("how figures and tables name the study", affects=("figures",))
+    paper_scale: bool = key(
+        "whether sizes, data and K are the paper's, so that published values may stand beside ours",
+        affects=("figures",),
+    )
     mirrors: tuple[str, ...] = key("folders searched for source files before their addresses", default=())
     threads: int = key("CPU threads of a training or rollout job", minimum=1)
-    datasets: Mapping[str, DatasetParams] = key(
-        "puzzle sets", affects=("data", "train", "rollouts", "voting", "calibration", "figures")
-    )
+    datasets: Mapping[str, DatasetParams] = key("puzzle sets", affects=STAGES)
     models: Mapping[str, ModelParams] = key("models", affects=("train", "rollouts", "voting", "calibration", "figures"))
-    runs: Mapping[str, RunParams] = key("trainings", affects=("train", "rollouts", "voting", "calibration", "figures"))
-    banks: Mapping[str, BankParams] = key("rollouts", affects=("rollouts", "voting", "calibration", "figures"))
+    runs: Mapping[str, RunParams] = key("trainings", affects=STAGES[1:])
+    banks: Mapping[str, BankParams] = key("rollouts", affects=("audit", "rollouts", "voting", "calibration", "figures"))
     voting: VotingParams = key("voting tables", affects=("voting", "figures"))
     calibration: CalibrationParams = key("what is said of confidence", affects=("calibration", "figures"))
     figures: FiguresParams = key("figures", affects=("figures",))

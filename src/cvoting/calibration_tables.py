@@ -15,7 +15,7 @@ from jaxtyping import Bool, Float, Integer
 from cvoting.calibration import bin_sums, ece, mass_edges, reliability, width_edges
 from cvoting.metrics import CELL_ACCURACY
 from cvoting.params.calibration import CalibrationPlan
-from cvoting.predictions import Predictions, Tempered, read_predictions
+from cvoting.predictions import Predictions, Tempered, chosen, read_predictions
 from cvoting.resampling import Resampled, resampled
 from cvoting.risk_table import risk_rows
 from cvoting.statistics import wilson
@@ -87,13 +87,12 @@ def write_calibration(
     predictions = read_predictions(shards, task)
     calibration: list[Row] = []
     reliabilities: list[Row] = []
-    of_one = {seed: _accuracies(found, found.at(1.0).chosen("voted"), task) for seed, found in predictions.items()}
+    of_one = {s: _accuracies(found, chosen(found.confidence, "voted"), task) for s, found in predictions.items()}
     puzzles = len(next(iter(predictions.values())).puzzles)
     for temperature in (*sorted(plan.temperatures), *[None] * (puzzles > 1)):  # one puzzle has no other half
-        tempered = _tempered(predictions, temperature)
+        tempered, fitted = _tempered(predictions, temperature), {"fitted": temperature is None}
         for whose in WHOSE:
             metrics, bins = _rows(predictions, tempered, of_one, plan, task, whose)
-            fitted = {"fitted": temperature is None}
             calibration += [row | fitted for row in metrics]
             reliabilities += [row | fitted for row in bins]
     risks, areas = risk_rows(predictions, plan, task, WHOSE)
@@ -180,12 +179,12 @@ def _bin_rows(
 
 def _of_unit(predictions: Predictions, tempered: Tempered, unit: str, whose: str) -> OfUnit:
     """The predictions of a unit."""
-    chosen = tempered.chosen(whose)
+    meant = chosen(tempered.mean, whose)
     if unit == "cell":
-        kept = chosen.reshape(-1)[predictions.candidate]
+        kept = meant.reshape(-1)[predictions.candidate]
         return tempered.top[kept], tempered.right[kept], predictions.puzzle[kept]
     confidence = tempered.mean if unit == "board_mean" else tempered.joint
-    return confidence[chosen], predictions.correct["board"][chosen], np.nonzero(chosen)[0]
+    return confidence[meant], predictions.correct["board"][meant], np.nonzero(meant)[0]
 
 
 def _edges(units: Mapping[int, Mapping[str, OfUnit]], bins: int) -> dict[Key, Float[np.ndarray, "edges"]]:
@@ -207,18 +206,18 @@ def _sums(
     whose: str,
 ) -> _Sums:
     """What is added up of one training seed; without `of_one` there are no changes."""
-    chosen, puzzles = tempered.chosen(whose), len(predictions.puzzles)
-    accuracies = _accuracies(predictions, chosen, task)
+    meant, puzzles = chosen(tempered.mean, whose), len(predictions.puzzles)
+    accuracies = _accuracies(predictions, meant, task)
     return _Sums(
-        cells=np.where(chosen[..., None], tempered.sums, 0).sum(axis=1),
+        cells=np.where(meant[..., None], tempered.sums, 0).sum(axis=1),
         accuracies=accuracies if of_one is None else np.concatenate([accuracies, accuracies - of_one], axis=1),
         bins={key: bin_sums(*units[key[0]], puzzles, limits) for key, limits in edges.items()},
     )
 
 
 def _accuracies(
-    predictions: Predictions, chosen: Bool[np.ndarray, "puzzles candidates"], task: Task
+    predictions: Predictions, meant: Bool[np.ndarray, "puzzles candidates"], task: Task
 ) -> Float[np.ndarray, "puzzles accuracies"]:
-    """Of each puzzle, the mean over the chosen candidates of cell accuracy and the task's metrics."""
+    """Of each puzzle, the mean over the candidates that are meant of cell accuracy and the task's metrics."""
     judged = [predictions.cell_accuracy, *(predictions.correct[metric] for metric in task.metrics)]
-    return np.stack([np.where(chosen, values, 0).sum(axis=1) / chosen.sum(axis=1) for values in judged], axis=1)
+    return np.stack([np.where(meant, values, 0).sum(axis=1) / meant.sum(axis=1) for values in judged], axis=1)

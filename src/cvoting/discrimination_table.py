@@ -22,12 +22,9 @@ from cvoting.params.calibration import DiscriminationPlan
 from cvoting.resampling import resampled
 from cvoting.shards import Shards
 from cvoting.statistics import quotient
-from cvoting.table_files import DISCRIMINATION_COLUMNS, Row, of_bank, write_csv
+from cvoting.table_files import DISCRIMINATION_COLUMNS, METRICS, Row, of_bank, write_csv
 from cvoting.tasks.base import Task
 
-#: The metrics by which a candidate may be right; of a task those it has.  On mazes the second tells wrong paths from
-#: paths that are merely not the label's.
-METRICS = ("board", "optimal")
 #: Means over the puzzles where they are defined.
 MEANS = (
     "sd_within", "sd_within_right", "sd_within_wrong", "distinct_answers", "mixed_puzzles", "auroc_within", "no_vote",

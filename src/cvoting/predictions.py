@@ -125,11 +125,17 @@ class Tempered:
     mean: Float[np.ndarray, "puzzles candidates"]
     joint: Float[np.ndarray, "puzzles candidates"]
 
-    def chosen(self, whose: str) -> Bool[np.ndarray, "puzzles candidates"]:
-        """Which candidates are meant: all ("candidates"), or of each puzzle the one that C-voting selects ("voted")."""
-        if whose == "candidates":
-            return np.ones(self.mean.shape, dtype=bool)
-        return np.arange(self.mean.shape[1]) == self.mean.argmax(axis=1)[:, None]
+
+def chosen(confidence: Float[np.ndarray, "puzzles candidates"], whose: str) -> Bool[np.ndarray, "puzzles candidates"]:
+    """Which candidates are meant.
+
+    Args:
+        confidence: by which C-voting selects.
+        whose: "candidates", all of them, or "voted", of each puzzle the one that C-voting selects.
+    """
+    if whose == "candidates":
+        return np.ones(confidence.shape, dtype=bool)
+    return np.arange(confidence.shape[1]) == confidence.argmax(axis=1)[:, None]
 
 
 def read_predictions(shards: Sequence[Path], task: Task) -> dict[int, Predictions]:

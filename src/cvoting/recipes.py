@@ -7,7 +7,8 @@ the job receives nothing else, so a parameter that is not in a recipe cannot cha
 from dataclasses import fields, replace
 from typing import Any
 
-from cvoting.params.calibration import Bootstrap, CalibrationPlan, DiscriminationPlan, TrajectoriesPlan
+from cvoting.params.bootstrap import Bootstrap
+from cvoting.params.calibration import CalibrationPlan, DiscriminationPlan, TrajectoriesPlan
 from cvoting.params.core import canonical, plain
 from cvoting.params.study import Study
 

@@ -8,13 +8,11 @@ from jaxtyping import Float
 
 from cvoting.calibration import risk_coverage
 from cvoting.params.calibration import CalibrationPlan
-from cvoting.predictions import Predictions
+from cvoting.predictions import Predictions, chosen
 from cvoting.resampling import resampled
-from cvoting.table_files import Row
+from cvoting.table_files import METRICS, Row
 from cvoting.tasks.base import Task
 
-#: The metrics by which an answer may be wrong; of a task those it has.
-METRICS = ("board", "optimal")
 COVERAGES = np.arange(1, 101) / 100
 
 
@@ -50,9 +48,8 @@ def _risk(
     predictions: Predictions, whose: str, metric: str, shares: Float[np.ndarray, "draws puzzles"]
 ) -> Float[np.ndarray, "draws numbers"]:
     """The risk at each of `COVERAGES`, and the area under its curve."""
-    confidence, wrong = predictions.confidence, (~predictions.correct[metric]).astype(float)
-    if whose == "voted":
-        selected = confidence.argmax(axis=1)[:, None]
-        confidence, wrong = (np.take_along_axis(values, selected, axis=1) for values in (confidence, wrong))
-    risk, area = risk_coverage(confidence, wrong, shares, COVERAGES)
+    ranked, wrong = predictions.confidence, (~predictions.correct[metric]).astype(float)
+    meant = chosen(predictions.confidence, whose)
+    confidence, loss = (values[meant].reshape(len(values), -1) for values in (ranked, wrong))
+    risk, area = risk_coverage(confidence, loss, shares, COVERAGES)
     return np.concatenate([risk, area[:, None]], axis=1)

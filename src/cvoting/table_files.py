@@ -12,6 +12,9 @@ import pandas as pd
 from cvoting.atomic import atomic_path
 from cvoting.errors import CvotingError
 
+#: The metrics of whole answers that tables of confidence and figures show, of a task those it has.  `optimal` counts
+#: any shortest path of a maze, where the label is one of many; Sudoku has no such metric.
+METRICS = ("board", "optimal")
 #: In place of a seed: all of them.
 ALL = "all"
 

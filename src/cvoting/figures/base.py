@@ -12,14 +12,12 @@ from cvoting.figures.style import DATASETS, MODELS, save
 from cvoting.params.core import build
 from cvoting.params.figures import FigureParams
 from cvoting.published import read_published
-from cvoting.table_files import read_tables, write_csv
+from cvoting.table_files import METRICS, read_tables, write_csv
 
 #: Columns of a voting table that say what a row is of.
 ABOUT = (
     "study", "run", "model", "dataset", "split", "origin", "T_eval", "puzzles", "candidates", "level", "interval",
 )  # fmt: skip
-#: `optimal` counts any shortest path of a maze, where the label is one of many; Sudoku has no such metric.
-METRICS = ("board", "optimal")
 #: The name of what every vote gives at K = 1.
 NO_VOTE = "random"
 SMALL: dict[str, Any] = {"fontsize": 6.5, "color": "0.35", "ha": "center", "va": "bottom"}

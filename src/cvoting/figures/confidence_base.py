@@ -1,6 +1,6 @@
 """What the figures of the candidates' confidence have in common: the tables they are drawn from, titles and notes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 
 from cvoting.figures.base import ABOUT, SMALL, model_names, title_panel, write_figure
 from cvoting.params.figures import ConfidenceFigure
-from cvoting.table_files import TABLES, TableError, read_tables
+from cvoting.table_files import TABLES, TableError, read_tables, seeds_of
 
 #: The kinds of tables in parameters, and what files of a kind are called.
 KINDS = {kind.removesuffix(" table").removeprefix("table of "): kind for kind in TABLES}
@@ -89,6 +89,22 @@ def title_bank(axes: Axes, data: pd.DataFrame, bank: str, below: str = "") -> No
     title_panel(axes, rows, sizes)
     model = f"{model_names(rows)}, " if data["model"].nunique() > 1 else ""
     axes.set_title(f"{model}{axes.get_title()}" + (f"\n{below}" if below else ""), pad=31)
+
+
+def rows_of_trajectories(
+    tables: Tables, title: str, banks: Sequence[str], rows_of: Callable[[pd.DataFrame], pd.DataFrame]
+) -> pd.DataFrame:
+    """The rows of every bank.
+
+    Args:
+        tables: tables of trajectories, by bank.
+        title: how the study is named.
+        banks: in this order.
+        rows_of: makes those of one table.
+    """
+    of_banks = tables["trajectories"]
+    rows = [rows_of(of_banks[bank]).assign(bank=bank, title=title, **seeds_of(of_banks[bank])) for bank in banks]
+    return pd.concat(rows, ignore_index=True)
 
 
 def with_outcomes(table: pd.DataFrame) -> pd.DataFrame:

@@ -9,10 +9,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from cvoting.figures.base import ABOUT, METRICS, model_names, title_panel, write_figure
+from cvoting.figures.base import ABOUT, model_names, title_panel, write_figure
 from cvoting.figures.style import COLOURS, NAMES, WIDTH, percent_axis, style
 from cvoting.params.figures import SeedsFigure
-from cvoting.table_files import ALL, seeds_of
+from cvoting.table_files import ALL, METRICS, seeds_of
 
 NAME = "fig11_seed_dependency"
 #: Candidates 1..K of each seed vote, as in the paper: the mean over subsets would hide what the figure shows.

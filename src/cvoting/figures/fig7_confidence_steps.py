@@ -20,6 +20,7 @@ from cvoting.figures.confidence_base import (
     Tables,
     counted,
     note_below,
+    rows_of_trajectories,
     shown_puzzle,
     title_bank,
     with_outcomes,
@@ -27,7 +28,6 @@ from cvoting.figures.confidence_base import (
 )
 from cvoting.figures.style import OUTCOME_COLOURS, WIDTH, percent_axis, style
 from cvoting.params.figures import TrajectoriesFigure
-from cvoting.table_files import seeds_of
 
 NAME = "fig7_confidence_steps"
 NUMBERS = (
@@ -55,11 +55,7 @@ def prepare(
         paper_scale: whether the study is at the paper's scale; the paper prints no number of this figure.
         published: the published numbers.
     """
-    banks = [
-        _bank(tables["trajectories"][bank]).assign(bank=bank, title=title, **seeds_of(tables["trajectories"][bank]))
-        for bank in params.banks
-    ]
-    return pd.concat(banks, ignore_index=True)[list(COLUMNS)].astype({"candidate": "Int64"})
+    return rows_of_trajectories(tables, title, params.banks, _bank)[list(COLUMNS)].astype({"candidate": "Int64"})
 
 
 def draw(data: pd.DataFrame) -> Figure:

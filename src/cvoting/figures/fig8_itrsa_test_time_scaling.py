@@ -16,7 +16,6 @@ from matplotlib.ticker import MaxNLocator
 
 from cvoting.figures.base import (
     ABOUT,
-    METRICS,
     NO_VOTE,
     model_names,
     title_panel,
@@ -25,7 +24,7 @@ from cvoting.figures.base import (
 )
 from cvoting.figures.style import COLOURS, MARKERS, NAMES, OPTIMAL, OPTIMAL_NAME, WIDTH, percent_axis, style
 from cvoting.params.figures import StepsFigure
-from cvoting.table_files import over_all_seeds, seeds_of
+from cvoting.table_files import METRICS, over_all_seeds, seeds_of
 
 NAME = "fig8_itrsa_test_time_scaling"
 ESTIMATOR = "expected"

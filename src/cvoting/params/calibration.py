@@ -2,16 +2,8 @@
 
 from dataclasses import dataclass
 
+from cvoting.params.bootstrap import Bootstrap
 from cvoting.params.core import ParameterError, key
-
-
-@dataclass(frozen=True, kw_only=True)
-class Bootstrap:
-    """The intervals."""
-
-    resamples: int = key("bootstrap resamples", minimum=100)
-    level: float = key("confidence level of the intervals", above=0, below=1)
-    seed: int = key("seed of the resamples", minimum=0)
 
 
 @dataclass(frozen=True, kw_only=True)

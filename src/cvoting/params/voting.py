@@ -2,19 +2,17 @@
 
 from dataclasses import dataclass
 
+from cvoting.params.bootstrap import Bootstrap
 from cvoting.params.core import ParameterError, key
 
 
 @dataclass(frozen=True, kw_only=True)
-class VotingParams:
+class VotingParams(Bootstrap):
     """Which votes are computed, over which numbers of candidates, with which intervals."""
 
     K: tuple[int, ...] = key("numbers of candidates, increasing; those that a bank has not are left out", minimum=1)
     votes: tuple[str, ...] = key("selection rules, from voting.VOTES; rules a bank has no scores for are left out")
     subsets: int = key("R, random candidate subsets over which set-valued votes (majority) are averaged", minimum=1)
-    resamples: int = key("bootstrap resamples", minimum=100)
-    level: float = key("confidence level of the intervals", above=0, below=1)
-    seed: int = key("seed of subsets and resamples", minimum=0)
 
     def __post_init__(self) -> None:
         problems = []

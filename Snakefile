@@ -14,9 +14,10 @@ if "study" not in config:
 report: "workflow/report/workflow.rst"
 
 
-for phase in ("common", "data", "audit", "train", "rollouts", "voting", "calibration", "figures", "tables"):
+PHASES = ("data", "audit", "train", "rollouts", "voting", "calibration", "figures", "tables")
+for part in ("common", "provenance", *PHASES):
 
-    include: f"workflow/rules/{phase}.smk"
+    include: f"workflow/rules/{part}.smk"
 
 
 onsuccess:

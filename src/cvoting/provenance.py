@@ -4,21 +4,24 @@ Snakemake remembers the parameters, code and inputs of every output in `.snakema
 checkout: after a clone it would take any file for the right one.  Here these records are exported, without times and
 with the SHA-256 of each output, to the study's lock file, and restored for the files that are what the lock file says.
 A file that neither a record nor the lock file describes, or whose inputs have other contents now, gets a record that
-says so, and Snakemake makes it again.  See docs/provenance.md.
+says so, and Snakemake makes it again.  The versions of packages are kept beside, and nothing is made again for them:
+`foreign` says what was made with others.  See docs/provenance.md.
 """
 
 import base64
 import hashlib
 import json
 import os
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from cvoting.atomic import atomic_path
 from cvoting.errors import CvotingError
+from cvoting.run_record import content_key
 
-LOCK_FORMAT = 1
+LOCK_FORMAT = 2
 #: Version of Snakemake's records (`snakemake.persistence.RECORD_FORMAT_VERSION`); it does not compare older ones.
 RECORD_FORMAT = 6
 #: Begins a parameter that stands for a doubt: no job has such a parameter, so Snakemake sees that parameters changed.
@@ -39,11 +42,15 @@ class Provenance:
     Args:
         lock: the lock file.
         outputs: every output of the study; paths relative to the working directory.
+        versions: of the packages that make outputs now.
         state: Snakemake's folder.
     """
 
-    def __init__(self, lock: Path, outputs: Iterable[str], state: Path = Path(".snakemake")):
-        self.lock, self.outputs, self.state = lock, set(outputs), state
+    def __init__(
+        self, lock: Path, outputs: Iterable[str], versions: Mapping[str, str], state: Path = Path(".snakemake")
+    ):
+        self.lock, self.outputs, self.versions, self.state = lock, set(outputs), dict(versions), state
+        self._foreign: Counter[tuple[str, str]] = Counter()
         self._checksums = Checksums(state / "sha256.json")
 
     def restore(self) -> None:
@@ -54,6 +61,7 @@ class Provenance:
         """
         locked = read_lock(self.lock)
         written = os.stat(self.lock).st_mtime if locked else 0.0
+        self._foreign.clear()
         for output in sorted(self.outputs):
             entry, present = locked.get(output), os.path.exists(output)
             record = self._own_record(output) if present else None
@@ -63,10 +71,20 @@ class Provenance:
                 record = _to_record(entry)
             if record:
                 self._write_record(output, self._with_doubts(record, locked))
+                self._foreign.update((record.get("versions") or {}).items() - self.versions.items() if present else ())
             elif present:
                 why = "differs from the one described in" if entry else "is not described in"
                 self._write_record(output, _to_record({"params": [f"{DOUBT}{output} {why} {self.lock}"]}))
         self._checksums.save()
+
+    def foreign(self) -> str:
+        """How many of the files that are here were made with other versions, in words; empty when none was.
+
+        As `restore` found them.
+        """
+        made = [f"{package} {version} ({n})" for (package, version), n in sorted(self._foreign.items())]
+        here = [f"{package} {self.versions.get(package, 'none')}" for package in sorted({p for p, _ in self._foreign})]
+        return f"made with {', '.join(made)}; here is {', '.join(here)}" if made else ""
 
     def export(self) -> None:
         """Bring the lock file up to date with the outputs made here; what it says of files that are not here stays.
@@ -80,14 +98,13 @@ class Provenance:
             entry, present = old.get(output), os.path.exists(output)
             record = self._own_record(output) if present and output in self.outputs else None
             if record:
-                new[output] = _to_entry(record, self._checksums.of(output))
+                new[output] = _to_entry({"versions": self.versions} | record, self._checksums.of(output))
             elif entry and (self._checksums.of(output) == entry["sha256"] if present else output in self.outputs):
                 new[output] = entry
         self._checksums.save()
-        if new != old:
-            text = json.dumps({"format": LOCK_FORMAT, "outputs": new}, indent=1, sort_keys=True)
+        if new or old:  # even with what it says already: its time tells which records are newer
             with atomic_path(self.lock) as temporary:
-                temporary.write_text(text + "\n")
+                temporary.write_text(_lock_text(new))
 
     def _own_record(self, output: str) -> Record | None:
         """Snakemake's record, without doubts, when it is about the very file that is there."""
@@ -142,7 +159,8 @@ def read_lock(lock: Path) -> dict[str, Record]:
     if content.get("format") != LOCK_FORMAT:
         found = content.get("format")
         raise LockFileError(f"{lock}: format {found!r}, expected {LOCK_FORMAT}: delete it, and run again")
-    return content["outputs"]
+    environments = content["environments"]
+    return {name: entry | {"versions": environments[entry["versions"]]} for name, entry in content["outputs"].items()}
 
 
 def sha256_of(path: str) -> str:
@@ -177,6 +195,19 @@ class Checksums:
             self._saved = dict(self._known)
 
 
+def _lock_text(entries: Mapping[str, Record]) -> str:
+    """A lock file.  Each set of versions stands there once, under a name that its entries have."""
+    names = {
+        output: content_key(json.dumps(entry["versions"], sort_keys=True))[:8] for output, entry in entries.items()
+    }
+    content = {
+        "format": LOCK_FORMAT,
+        "environments": {names[name]: entry["versions"] for name, entry in entries.items()},
+        "outputs": {name: entry | {"versions": names[name]} for name, entry in entries.items()},
+    }
+    return json.dumps(content, indent=1, sort_keys=True) + "\n"
+
+
 def _to_entry(record: Record, sha256: str) -> Record:
     """What the lock file says of an output: nothing that depends on time, machine or paths outside the project."""
     checksums = {path: value.removeprefix("sha256:") for path, value in record["input_checksums"].items()}
@@ -186,6 +217,7 @@ def _to_entry(record: Record, sha256: str) -> Record:
         "code": record["code"],
         "params": record["params"],
         "inputs": {path: checksums.get(path) for path in record["input"]},
+        "versions": record["versions"],
     }
 
 
@@ -199,4 +231,5 @@ def _to_record(entry: Record) -> Record:
         "params": entry["params"],
         "input": None if inputs is None else sorted(inputs),
         "input_checksums": {path: f"sha256:{value}" for path, value in (inputs or {}).items() if value},
+        "versions": entry.get("versions"),
     }

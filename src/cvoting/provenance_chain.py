@@ -115,6 +115,7 @@ def _described(link: Link) -> str:
     if link.made is None:
         return "\n".join([*lines, "  no rule makes it", ""])
     lines.append(f"  made by: {link.made['rule']}" + (f", code {link.code}" if link.code else ""))
+    lines.append(f"  with: {', '.join(f'{package} {version}' for package, version in link.made['versions'].items())}")
     if link.recipe:
         text = yaml.safe_dump(link.recipe, default_flow_style=None, width=112, sort_keys=True)
         lines += ["  parameters:", *(f"    {line}" for line in text.splitlines())]

@@ -15,7 +15,13 @@ from typing import Any
 
 from cvoting.atomic import atomic_path
 
-PACKAGES = ("torch", "numpy", "pandas", "pyarrow", "numba", "matplotlib")
+#: What results could depend on.
+PACKAGES = ("torch", "numpy", "pandas", "pyarrow", "numba", "scipy", "matplotlib")
+
+
+def versions() -> dict[str, str]:
+    """The versions of Python and of the packages that results could depend on, as far as they are installed."""
+    return {"python": platform.python_version(), **{p: v for p in PACKAGES if (v := _version(p))}}
 
 
 @contextmanager
@@ -30,7 +36,7 @@ def record_run(output: Path, **details: Any) -> Iterator[None]:
         "seconds": round(time.monotonic() - clock, 3),
         "host": platform.node(),
         "machine": f"{platform.system()} {platform.machine()}",
-        "versions": {"python": platform.python_version(), **{p: v for p in PACKAGES if (v := _version(p))}},
+        "versions": versions(),
         **details,
     }
     with atomic_path(f"{output}.run.json") as temporary:

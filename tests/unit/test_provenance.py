@@ -8,9 +8,10 @@ import pytest
 from snakemake import persistence
 from snakemake.persistence.file import FilePersistence
 
-from cvoting.provenance import DOUBT, RECORD_FORMAT, Checksums, LockFileError, Provenance
+from cvoting.provenance import DOUBT, RECORD_FORMAT, Checksums, LockFileError, Provenance, read_lock
 
 CHECKPOINT, ROLLOUTS, FIGURE = "results/s/checkpoint", "results/s/rollouts", "results/s/figures/a.pdf"
+VERSIONS = {"python": "3.12.1", "torch": "2.13.0"}
 CHAIN = {CHECKPOINT: [], ROLLOUTS: [CHECKPOINT], FIGURE: [ROLLOUTS]}
 
 
@@ -22,7 +23,7 @@ class Project:
         folder.mkdir(exist_ok=True)
         os.chdir(folder)
         self.snakemake = FilePersistence()
-        self.provenance = Provenance(folder / "provenance/s.lock.json", outputs)
+        self.provenance = Provenance(folder / "provenance/s.lock.json", outputs, VERSIONS)
 
     def make(self, output, content, params=("'{}'",)):
         """Run the job of an output."""
@@ -102,7 +103,7 @@ def test_paths_longer_than_a_file_name_find_their_record(tmp_path, monkeypatch):
 
 
 def test_the_lock_file_tells_neither_time_nor_machine(project):
-    assert set(project.lock[ROLLOUTS]) == {"sha256", "rule", "code", "params", "inputs"}
+    assert set(project.lock[ROLLOUTS]) == {"sha256", "rule", "code", "params", "inputs", "versions"}
     before = project.provenance.lock.read_bytes()
     project.make_all()
     assert project.provenance.lock.read_bytes() == before
@@ -170,7 +171,7 @@ def test_export_keeps_what_it_knows_of_files_that_are_not_here(clone):
 
 
 def test_outputs_the_study_no_longer_has_stay_as_long_as_the_file(project):
-    fewer = Provenance(project.provenance.lock, [CHECKPOINT, ROLLOUTS])
+    fewer = Provenance(project.provenance.lock, [CHECKPOINT, ROLLOUTS], VERSIONS)
     fewer.export()
     assert FIGURE in project.lock
     (project.folder / FIGURE).unlink()
@@ -180,7 +181,7 @@ def test_outputs_the_study_no_longer_has_stay_as_long_as_the_file(project):
 
 def test_another_study_has_its_own_lock_file(project):
     before = project.provenance.lock.read_bytes()
-    other = Provenance(project.folder / "provenance/other.lock.json", ["results/other/checkpoint"])
+    other = Provenance(project.folder / "provenance/other.lock.json", ["results/other/checkpoint"], VERSIONS)
     project.make("results/other/checkpoint", "x")
     other.export()
     assert project.provenance.lock.read_bytes() == before
@@ -200,9 +201,32 @@ def test_unchanged_files_are_not_read_again(tmp_path, monkeypatch):
         Checksums(tmp_path / "memory").of(str(file))
 
 
+def test_each_file_is_known_with_the_versions_it_was_made_with(project):
+    assert project.provenance.foreign() == ""
+    project.provenance.versions["torch"] = "2.14.0"
+    assert project.params(FIGURE) == ["'version 1'"]
+    assert project.provenance.foreign() == "made with torch 2.13.0 (3); here is torch 2.14.0"
+    project.make(FIGURE, "drawn with the other torch")
+    project.provenance.export()
+    assert project.lock[CHECKPOINT]["versions"] != project.lock[FIGURE]["versions"]
+    project.provenance.restore()
+    assert project.provenance.foreign() == "made with torch 2.13.0 (2); here is torch 2.14.0"
+    project.provenance.export()
+    assert read_lock(project.provenance.lock)[CHECKPOINT]["versions"] == VERSIONS
+
+
+def test_a_clone_with_other_packages_leaves_the_files_their_versions(clone):
+    clone.provenance.versions = {"python": "3.12.1", "numpy": "2.0"}
+    assert clone.doubts(FIGURE) == []
+    assert clone.provenance.foreign() == "made with torch 2.13.0 (3); here is torch none"
+    before = clone.provenance.lock.read_text()
+    clone.provenance.export()
+    assert clone.provenance.lock.read_text() == before
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("<<<<<<< HEAD", "settle the merge"), ('{"format": 0, "outputs": {}}', "format 0, expected 1: delete it")],
+    [("<<<<<<< HEAD", "settle the merge"), ('{"format": 0, "outputs": {}}', "format 0, expected 2: delete it")],
 )
 def test_a_lock_file_that_cannot_be_read_says_what_to_do(project, text, message):
     project.provenance.lock.write_text(text)

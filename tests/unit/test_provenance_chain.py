@@ -24,6 +24,7 @@ RULES: dict[str, tuple[str, dict, list[str]]] = {
     "table.csv": ("voting", {"voting": {"K": [1, 8]}}, ["seed7.safetensors"]),
     "seed7.safetensors": ("train", {"run": "akorn-sudoku", "training_seed": 7}, []),
 }
+ENVIRONMENTS = {"here": {"python": "3.12.1", "torch": "2.13.0"}}
 
 
 def sha256(name: str) -> str:
@@ -42,12 +43,13 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             "params": sorted(map(repr, (f"code of {rule}", json.dumps(recipe)))),
             "inputs": {other: sha256(other) for other in inputs},
             "sha256": sha256(name),
+            "versions": "here",
         }
         for name, (rule, recipe, inputs) in RULES.items()
     }
     (tmp_path / "provenance").mkdir()
     for study, described_files in {"another": {}, "laptop": outputs}.items():
-        text = json.dumps({"format": LOCK_FORMAT, "outputs": described_files})
+        text = json.dumps({"format": LOCK_FORMAT, "environments": ENVIRONMENTS, "outputs": described_files})
         (tmp_path / f"provenance/{study}.lock.json").write_text(text)
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -72,7 +74,12 @@ def test_a_file_that_two_are_made_from_comes_once(project: Path) -> None:
 
 def test_a_chain_in_words_names_rules_parameters_seeds_and_sources(project: Path) -> None:
     text = described(chain("figure.pdf"))
-    for words in ("made by: train, code code of train", "training_seed: 7", "K: [1, 8]", "votes: [confidence]"):
+    for words in (
+        "made by: train, code code of train",
+        "training_seed: 7",
+        "K: [1, 8]",
+        "with: python 3.12.1, torch 2.13.0",
+    ):
         assert words in text
     assert f"published.csv\n  sha256: {sha256('published.csv')}\n  no rule makes it" in text
 

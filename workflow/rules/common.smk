@@ -1,7 +1,7 @@
-# The study, the paths of everything made from it, and the provenance of what is there already.
+# The study, and the paths of everything made from it.
 #
 # REQUIRED INPUTS: config (a whole study, see workflow/schemas/params.schema.yaml), src/
-# OUTPUTS:         study, S, the path patterns, OUTPUTS, provenance, and the functions below
+# OUTPUTS:         study, S, the path patterns, OUTPUTS, and the functions below
 import os
 import sys
 from functools import partial
@@ -16,8 +16,6 @@ from cvoting import recipes
 from cvoting.codehash import code_hash
 from cvoting.errors import CvotingError
 from cvoting.params.reading import merged_study, read_parameters
-from cvoting.provenance import Provenance
-from cvoting.run_guard import clear_stale_lock
 
 try:
     study = merged_study(config, workflow.configfiles)
@@ -110,11 +108,3 @@ OUTPUTS = {
     "figures": collect(FIGURE, figure=study.figures, format=["pdf", "png", "csv"]) + copies(),
     "tables": collect(TABLE, table=study.tables, format=["csv", "md", "tex"]),
 }
-provenance = Provenance(Path(f"provenance/{S}.lock.json"), sum(OUTPUTS.values(), []))
-if workflow.is_main_process:
-    try:
-        if clear_stale_lock(Path(".snakemake")):
-            provenance.export()  # what the killed run had finished
-        provenance.restore()
-    except CvotingError as error:
-        raise WorkflowError(str(error))

@@ -4,10 +4,13 @@ PYTHON ?= python3
 VENV := .venv
 READY := $(VENV)/ready
 STUDY ?= params.yaml
+CONFIGFILE = $(if $(filter-out params.yaml,$(STUDY)),--configfile $(STUDY))
+#: How the rules begin whose jobs need models, or puzzles to roll out.
+BEFORE_VOTING := fetch|data|audit|train|import_run|rollouts
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup reproduce test test-fast check bench clean
+.PHONY: help setup reproduce figures test test-fast check bench clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -23,7 +26,11 @@ $(READY): requirements.lock pyproject.toml
 	@touch $@
 
 reproduce: $(READY)  ## everything of params.yaml, or of STUDY=params/real.yaml; goes on where it was interrupted
-	snakemake --cores all $(if $(filter-out params.yaml,$(STUDY)),--configfile $(STUDY))
+	snakemake --cores all $(CONFIGFILE)
+
+figures: $(READY)  ## every figure and table again, from rollouts that are here (`dvc pull`); never trains
+	snakemake --cores all stage_figures --forceall --allowed-rules stage_figures \
+		$$(snakemake --list-rules 2> /dev/null | grep -vE '^($(BEFORE_VOTING)|stage_)') $(CONFIGFILE)
 
 test: $(READY)  ## all tests, within 15 minutes
 	python -m pytest

@@ -18,6 +18,10 @@ from unittest import mock
 
 import yaml
 
+sys.path.append(str(Path(__file__).parents[1]))
+
+from unprivileged import launcher
+
 ROOT = Path(__file__).parents[2]
 NOTHING_LOST = "everything: no file is changed, none is added."
 TRACEBACK = "Traceback (most recent call last)"
@@ -32,14 +36,6 @@ ENVIRONMENT = {
     "no_proxy": "",
 }
 CHILD = {"PYTHONPATH": str(ROOT / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
-#: Starts a command as root without the capabilities that let root write where permissions forbid it (Linux): the two
-#: numbers are CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH, 24 is PR_CAPBSET_DROP.
-WITHOUT_OVERRIDE = """
-import ctypes, os, sys
-for capability in (1, 2):
-    assert ctypes.CDLL(None).prctl(24, capability, 0, 0, 0) == 0, "root cannot be kept from writing here"
-os.execv(sys.argv[1], sys.argv[1:])
-"""
 
 
 @dataclass(frozen=True)
@@ -171,7 +167,7 @@ class Bench:
         """A folder in which nothing can be written; gives the launcher of a child for which that holds, root or not."""
         self.path(name).chmod(0o555)
         try:
-            yield (sys.executable, "-c", WITHOUT_OVERRIDE) if os.geteuid() == 0 else ()
+            yield launcher()
         finally:
             self.path(name).chmod(0o755)
 

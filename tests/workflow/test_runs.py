@@ -1,14 +1,10 @@
-"""Whole runs of the toy study: the same bytes twice, and after every kind of interruption."""
+"""Whole runs of the toy study: the same bytes twice, with records, provenance and a report."""
 
-import os
 import re
 import shutil
-import signal
 import sys
-import time
 from pathlib import Path
 
-import psutil
 import pytest
 from study_jobs import StudyJobs
 
@@ -58,72 +54,3 @@ def test_the_report_has_every_figure_and_table_with_its_caption(built, tmp_path)
         number = re.match(r"(fig|table)(\d+)|extra", name)
         kind = {"fig": f"Figure {number[2]}", "table": f"Table {number[2]}"}.get(number[1], "Beyond the paper")
         assert f"{kind} ({title})" in report
-
-
-@pytest.fixture(scope="module")
-def long_training(copy_project, tmp_path_factory):
-    """A project in which a training takes seconds, after an uninterrupted run of it."""
-    project = copy_project(tmp_path_factory.mktemp("long") / "whole")
-    _lengthen(project)
-    project.snakemake(CHECKPOINT)
-    return project
-
-
-@pytest.fixture
-def interrupted(copy_project, tmp_path):
-    """The same project before its run."""
-    project = copy_project(tmp_path / "interrupted")
-    _lengthen(project)
-    return project
-
-
-def test_a_killed_training_goes_on_from_its_last_checkpoint(long_training, interrupted):
-    run = _start(interrupted)
-    job = next(p for p in psutil.Process(run.pid).children(recursive=True) if _is_training(p))
-    job.send_signal(signal.SIGKILL)
-    printed, _ = run.communicate()
-    assert run.returncode != 0
-    assert "At least one job did not complete successfully" in printed
-    interrupted.snakemake(CHECKPOINT)
-    assert "continues after" in _log(interrupted)
-    assert interrupted.outputs() == long_training.outputs()
-
-
-def test_after_a_crash_of_the_machine_the_same_command_goes_on(long_training, interrupted):
-    run = _start(interrupted)
-    os.killpg(run.pid, signal.SIGKILL)
-    run.communicate()
-    assert list((interrupted.folder / ".snakemake/locks").iterdir())
-    interrupted.snakemake(CHECKPOINT)
-    assert "continues after" in _log(interrupted)
-    assert interrupted.outputs() == long_training.outputs()
-    assert (interrupted.folder / "provenance/toy.lock.json").read_bytes() == (
-        long_training.folder / "provenance/toy.lock.json"
-    ).read_bytes()
-
-
-def _lengthen(project):
-    for key, value in (("updates", 400), ("checkpoint_every", 20), ("validate_every", 150)):
-        project.edit_params(value, "models", "akorn", "training", key)
-
-
-def _start(project):
-    """Start a run and wait until the training has saved its state."""
-    run = project.start(*project.snakemake_command, CHECKPOINT)
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and run.poll() is None:
-        if list((project.folder / PARTIAL).glob("*.safetensors")):
-            return run
-        time.sleep(0.01)
-    raise AssertionError(f"no training state appeared:\n{run.communicate()[0]}")
-
-
-def _is_training(process):
-    try:
-        return {"cvoting", "train"} <= set(process.cmdline())
-    except psutil.Error:
-        return False
-
-
-def _log(project):
-    return "".join(path.read_text() for path in (project.folder / "logs/toy/train").rglob("*.log"))

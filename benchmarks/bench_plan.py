@@ -16,14 +16,13 @@ import time
 from pathlib import Path
 
 from bench_models import processor
-
 from cvoting.data.sources import FILES
 
 ROOT = Path(__file__).parents[1]
 PARTS = ("Snakefile", "environment.yml", "params", "params.yaml", "profiles", "reference", "src", "workflow")
 REPETITIONS = 5
 #: Takes the place of the command line: every verb writes the files that its rule expects, without a byte in them.
-WRITES_EMPTY_FILES = '''
+WRITES_EMPTY_FILES = """
 import json
 import sys
 from pathlib import Path
@@ -34,6 +33,9 @@ options = dict(zip(words, words[1:]))
 folder = Path(options.get("--out-dir") or options.get("--out", "."))
 if verb == "data":
     files = [folder / f"{split}.npz" for split, size in recipe["source"]["splits"].items() if size]
+elif verb == "summary":
+    names = ("metrics.json", "plots/training.csv", "plots/voting.csv", "plots/calibration.csv")
+    files = [folder / name for name in names]
 elif verb in ("figure", "table"):
     formats = {"figure": ("csv", "pdf", "png"), "table": ("csv", "md", "tex")}[verb]
     files = [folder / f"{recipe[verb]}.{format}" for format in formats]
@@ -43,7 +45,7 @@ else:
 for file in files:
     file.parent.mkdir(parents=True, exist_ok=True)
     file.touch()
-'''
+"""
 
 
 def finished(study: Path, folder: Path) -> None:
@@ -95,7 +97,8 @@ def main() -> None:
     for result in results:
         print("{study:12} {outputs:6} outputs {seconds:6.1f} s".format(**result))
     if args.json:
-        args.json.write_text(json.dumps({"machine": f"{processor()}, {os.cpu_count()} cores", "results": results}, indent=1))
+        about = {"machine": f"{processor()}, {os.cpu_count()} cores"}
+        args.json.write_text(json.dumps(about | {"results": results}, indent=1) + "\n")
 
 
 if __name__ == "__main__":

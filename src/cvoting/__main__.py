@@ -192,6 +192,7 @@ def recipe(args: argparse.Namespace) -> None:
         "trajectories": (),
         "figure": (),
         "table": (),
+        "summary": (),
     }
     wanted = choose("stage", args.stage, stages)
     if len(args.numbers) != len(wanted):
@@ -205,10 +206,12 @@ def recipe(args: argparse.Namespace) -> None:
         "rollouts": study.banks,
         "figure": dict(study.figures.items()),
         "table": dict(study.tables.items()),
+        "summary": {study.study: study},
     }
     made = {name: bank for name, bank in study.banks.items() if args.stage in bank.tables}
     choose(args.stage, args.name, dict(blocks.get(args.stage, made)))
-    print(getattr(recipes, args.stage)(study, args.name, *args.numbers))
+    of = () if args.stage == "summary" else (args.name, *args.numbers)
+    print(getattr(recipes, args.stage)(study, *of))
 
 
 def parser() -> argparse.ArgumentParser:

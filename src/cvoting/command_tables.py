@@ -25,6 +25,10 @@ def add_table_verbs(verb: Callable[..., argparse.ArgumentParser]) -> None:
     verb(figure, "recipe", published=Path, out_dir=Path).add_argument("tables", type=Path, nargs="+")
     sub = verb(table, "recipe", published=Path, out_dir=Path)
     sub.add_argument("--voting", type=Path, nargs="*", default=[], help="voting tables of the table's banks")
+    sub = verb(summary, "recipe", out_dir=Path)
+    for kind in ("voting table", "calibration table", "discrimination table", "training log"):
+        option, about = kind.split()[0], f"{kind}s, in the recipe's order"
+        sub.add_argument(f"--{option}", type=Path, nargs="*", default=[], help=about)
 
 
 def voting(args: argparse.Namespace) -> None:
@@ -110,3 +114,12 @@ def table(args: argparse.Namespace) -> None:
     module = choose("table", name, PAPER_TABLES)
     with record_run(args.out_dir / name, recipe=args.recipe):
         module.write(args.recipe, args.voting, args.published, args.out_dir)
+
+
+def summary(args: argparse.Namespace) -> None:
+    """Say what a study says in few numbers, and write its curves."""
+    from cvoting.run_record import record_run
+    from cvoting.summary import write_summary
+
+    with record_run(args.out_dir / "metrics.json", recipe=args.recipe):
+        write_summary(args.recipe, args.voting, args.calibration, args.discrimination, args.training, args.out_dir)

@@ -165,6 +165,24 @@ def table_modules(name: str) -> tuple[str, ...]:
     return (f"cvoting.paper_tables.{name}",)
 
 
+def summary(study: Study) -> str:
+    """Say what a study says in few numbers, and in curves."""
+    return canonical(summarised(study))
+
+
+def summarised(study: Study) -> dict[str, list[Any]]:
+    """What a summary is made of, in its order: the banks with each kind of table, run and training seed of each log."""
+    kinds = ("voting", "calibration", "discrimination")
+    banks = {kind: sorted(name for name, block in study.banks.items() if kind in block.tables) for kind in kinds}
+    trained = {name: run.training_seeds for name, run in study.runs.items() if not run.imported}
+    return {**banks, "training": sorted((name, seed) for name, seeds in trained.items() for seed in seeds)}
+
+
+def summary_modules() -> tuple[str, ...]:
+    """The modules whose import closure is the code of the job that summarises a study."""
+    return ("cvoting.summary",)
+
+
 def _about(study: Study, run: str, training_seed: int) -> dict[str, object]:
     """What a checkpoint is of."""
     block = study.runs[run]

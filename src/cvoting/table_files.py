@@ -3,7 +3,7 @@
 Numbers are fractions (figures show percent).  Seeds are text: a number, or "all" in rows over several.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,10 @@ from cvoting.errors import CvotingError
 METRICS = ("board", "optimal")
 #: In place of a seed: all of them.
 ALL = "all"
+#: The estimator over K that figures against K, tables and the summary show.
+ESTIMATOR = "expected"
+#: The name of what every vote gives at K = 1.
+NO_VOTE = "random"
 
 OF = ("study", "run", "model", "dataset", "split", "origin", "T_eval")
 SIZES = ("training_seed", "inference_seed", "puzzles", "candidates")
@@ -34,6 +38,8 @@ DISCRIMINATION_COLUMNS = (*OF, *SIZES, "metric", "measure", "value", *INTERVAL)
 TRAJECTORIES_COLUMNS = (
     *OF, *SIZES, "puzzle", "pooled", "example", "candidate", "step", "confidence", "board", "optimal",
 )  # fmt: skip
+#: Of a training log the columns of every model that later stages read.
+LOG_COLUMNS = ("update", "validation_loss", "validation_board")
 #: What a table is called, and what its columns are.
 TABLES = {
     "voting table": VOTING_COLUMNS,
@@ -81,16 +87,16 @@ def read_csv(path: Path) -> pd.DataFrame:
     Raises:
         TableError: when the file is none of them, holds no row, or was cut off.
     """
-    content = path.read_bytes()
-    header = tuple(content.split(b"\n", 1)[0].decode(errors="replace").split(","))
-    problem = None
-    if header not in TABLES.values():
-        problem = f"the columns {','.join(header)[:60]!r}, expected {','.join(OF[:4])!r} and so on"
-    elif content.count(b"\n") < 2 or not content.endswith(b"\n"):
-        problem = "it was cut off"
-    if problem:
-        raise TableError(f"{path}: not a table of results ({problem}): delete it and make it again")
-    return pd.read_csv(path, dtype={name: kind for name, kind in TYPES.items() if name in header})
+    return _read(path, "table of results", lambda header: header in TABLES.values(), f"{','.join(OF[:4])!r} and so on")
+
+
+def read_log(path: Path) -> pd.DataFrame:
+    """Read a training log.
+
+    Raises:
+        TableError: when the file lacks one of `LOG_COLUMNS`, holds no row, or was cut off.
+    """
+    return _read(path, "training log", set(LOG_COLUMNS).issubset, f"{', '.join(LOG_COLUMNS)} among them")
 
 
 def read_tables(kind: str, banks: Sequence[str], paths: Sequence[Path]) -> dict[str, pd.DataFrame]:
@@ -114,6 +120,12 @@ def read_tables(kind: str, banks: Sequence[str], paths: Sequence[Path]) -> dict[
     return tables
 
 
+def without_vote(rows: pd.DataFrame) -> pd.DataFrame:
+    """Of the rows of a voting table those at K = 1, which are the same for every vote, under the name of none."""
+    one = rows[rows["K"] == 1]
+    return one[one["vote"] == one["vote"].iloc[0]].assign(vote=NO_VOTE)
+
+
 def over_all_seeds(table: pd.DataFrame) -> pd.DataFrame:
     """The rows over all seeds there are."""
     for column in ("training_seed", "inference_seed"):
@@ -125,3 +137,17 @@ def over_all_seeds(table: pd.DataFrame) -> pd.DataFrame:
 def seeds_of(table: pd.DataFrame) -> dict[str, int]:
     """How many training and inference seeds a table is over."""
     return {f"{kind}s": table.loc[table[kind] != ALL, kind].nunique() for kind in ("training_seed", "inference_seed")}
+
+
+def _read(path: Path, what: str, fits: Callable[[tuple[str, ...]], bool], expected: str) -> pd.DataFrame:
+    """A CSV file, where its columns fit and the last of its rows is whole."""
+    content = path.read_bytes()
+    header = tuple(content.split(b"\n", 1)[0].decode(errors="replace").split(","))
+    problem = None
+    if not fits(header):
+        problem = f"the columns {','.join(header)[:60]!r}, expected {expected}"
+    elif content.count(b"\n") < 2 or not content.endswith(b"\n"):
+        problem = "it was cut off"
+    if problem:
+        raise TableError(f"{path}: not a {what} ({problem}): delete it and make it again")
+    return pd.read_csv(path, dtype={name: kind for name, kind in TYPES.items() if name in header})

@@ -3,7 +3,7 @@
 import shutil
 from dataclasses import replace
 
-from error_bench import FIGURE, ROLLOUTS, STEPS, TABLE, TRAIN, VOTING, Bench, Case, collector
+from error_bench import FIGURE, ROLLOUTS, STEPS, SUMMARY, TABLE, TRAIN, VOTING, Bench, Case, collector
 
 from cvoting.bank_file import read_banks, write_banks
 from cvoting.checkpoint import load_tensors, save_tensors
@@ -238,6 +238,13 @@ def paired_table(bench: Bench) -> None:
 def table_missing(bench: Bench) -> None:
     """The figure has two panels, and one table is given."""
     bench.cvoting(FIGURE.replace("table.csv table.csv", "table.csv"))
+
+
+@case("A training log that was cut off")
+def cut_log(bench: Bench) -> None:
+    """The log ends in the middle of a number: the summary of the study would have a wrong one."""
+    bench.cut("model.csv", -10)
+    bench.cvoting(SUMMARY)
 
 
 @case("Published numbers that cannot be read")

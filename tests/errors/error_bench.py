@@ -234,3 +234,4 @@ VOTING = "voting voting.json shard0.parquet shard1.parquet --out table.csv --pai
 STEPS = "steps steps.json shard0.parquet shard1.parquet --out steps.csv"
 TABLE = "table table.json --published reference/hyperparameters.csv --out-dir tables"
 FIGURE = "figure figure.json table.csv table.csv --published reference/published.csv --out-dir figures"
+SUMMARY = "summary summary.json --voting table.csv --training model.csv --out-dir summary"

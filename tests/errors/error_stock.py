@@ -36,6 +36,7 @@ def make_stock(folder: Path) -> None:
         "trajectories": "trajectories itrsa-sudoku_hard",
         "table": "table table3_akorn",
         "figure": "figure fig2_akorn_voting",
+        "summary": "summary toy",
     }.items():
         bench.cvoting(f"recipe {words}")
         bench.write(f"{name}.json", bench.printed)
@@ -43,6 +44,9 @@ def make_stock(folder: Path) -> None:
     for key, value in short.items():
         bench.change("train.json", value, "training", key)
     bench.change("train.json", 1, "training", "optimizer", "warmup_updates")
+    made = {"voting": ["akorn-sudoku_hard"], "training": [["akorn-sudoku", 0]]}
+    for kind in ("voting", "calibration", "discrimination", "training"):
+        bench.change("summary.json", made.get(kind, []), kind)
     for words in (
         "data sudoku.json --raw raw --out data/sudoku",
         "data sudoku_hard.json --raw raw --out data/sudoku_hard",

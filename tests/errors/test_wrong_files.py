@@ -4,7 +4,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from error_bench import FIGURE, IMPORT, ROLLOUTS, SOLVE, STEPS, TABLE, TRAIN, VOTING, Bench
+from error_bench import FIGURE, IMPORT, ROLLOUTS, SOLVE, STEPS, SUMMARY, TABLE, TRAIN, VOTING, Bench
 
 #: Input that a verb reads -> the command that reads it.
 INPUTS = {
@@ -21,6 +21,8 @@ INPUTS = {
     "figure.json": FIGURE,
     "table.json": TABLE,
     "table.csv": FIGURE,
+    "summary.json": SUMMARY,
+    "model.csv": SUMMARY,
     "reference/published.csv": FIGURE,
     "reference/hyperparameters.csv": TABLE,
     "released.pth": IMPORT,

@@ -14,8 +14,8 @@ ROOT = Path(__file__).parents[2]
 #: What a user gets with a clone, as far as the workflow uses it.
 PARTS = (
     "Makefile", "Snakefile", "dvc.yaml", "environment.yml", "params", "params.yaml", "profiles", "pyproject.toml",
-    "reference", "src", "workflow", ".dvc/.gitignore", ".dvc/config", ".dvcignore", ".gitignore", "figures/.gitkeep",
-    "results/.gitkeep",
+    "reference", "src", "workflow", ".dvc/.gitignore", ".dvc/config", ".dvc/plots", ".dvcignore", ".gitignore",
+    "figures/.gitkeep", "results/.gitkeep",
 )  # fmt: skip
 INHERITED = {k: v for k, v in os.environ.items() if not k.startswith(("GIT_", "DVC_", "SNAKEMAKE_", "PYTHON"))}
 IDENTITY = {f"GIT_{who}_{what}": "a@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
@@ -106,8 +106,8 @@ class Project:
         return {name: hashlib.sha256((self.folder / name).read_bytes()).hexdigest() for name in self._made()}
 
     def times(self) -> dict[str, int]:
-        """When results were written.  Other outputs DVC itself writes anew, with the same contents, as it stores them."""
-        names = (name for name in self._made() if name.startswith("results/"))
+        """When files in folders that DVC tracks were written; single files DVC itself writes anew as it stores them."""
+        names = (name for name in self._made() if name.count("/") > 2)
         return {name: (self.folder / name).stat().st_mtime_ns for name in names}
 
     def _made(self) -> list[str]:

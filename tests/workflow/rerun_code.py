@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 from rerun_rows import IDLE, TOY, Row, assert_jobs, collector
 from rerun_site import Site
+from study_jobs import SUMMARY
 
 ROWS: list[Row] = []
 row = collector(ROWS)
@@ -46,8 +47,8 @@ statement("figures/fig2_akorn_voting.py", "that figure", [job for job in TOY.fig
 statement("tables.py", "voting tables and what is made of them", TOY.from_votes())
 statement(
     "calibration.py",
-    "what imports it: calibration tables and their figures",
-    [job for job in TOY.from_banks() if "calibration" in job],
+    "what imports it: calibration tables, their figures, and the summary that follows",
+    [*(job for job in TOY.from_banks() if "calibration" in job), *SUMMARY],
 )
 statement("rollouts.py", "rollouts and what follows; no training", [*TOY.rollouts(), *TOY.from_banks()])
 statement("models/hrm.py", "HRM's trainings and what follows; no job of another model", trained(HRM_RUNS))

@@ -5,6 +5,7 @@ import signal
 
 from rerun_rows import IDLE, TOY, Row, assert_jobs, collector
 from rerun_site import CHECKPOINT, PARTIAL, Site, kill_training, start_training, training_log
+from study_jobs import SUMMARY
 
 from unprivileged import launcher
 
@@ -118,7 +119,7 @@ def edited(site: Site) -> str:
         path = clone.folder / TABLE
         right = path.read_bytes()
         path.write_bytes(right.replace(b"0.", b"1.", 1))
-        planned = assert_jobs(clone.plan(), [f"voting in {BANK[0]}", *TOY.figures(BANK, votes=True)])
+        planned = assert_jobs(clone.plan(), [f"voting in {BANK[0]}", *TOY.figures(BANK, votes=True), *SUMMARY])
         said = clone.cvoting("provenance", "results/toy/figures/fig2_akorn_voting.pdf", "--verify", check=False)
         assert f"{TABLE}: its SHA-256 is " in said
         path.write_bytes(right)

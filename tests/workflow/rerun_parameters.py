@@ -8,6 +8,7 @@ from project import Project
 from rerun_rows import IDLE, TOY, Row, assert_jobs, collector
 from rerun_site import Site
 from ruamel.yaml import YAML
+from study_jobs import SUMMARY
 
 from cvoting.params.study import Study
 
@@ -73,8 +74,9 @@ parameter("voting.level", 0.9, "voting tables and what is made of them; no rollo
 parameter(
     "calibration.bins",
     7,
-    "calibration tables and their figures alone",
+    "calibration tables, their figures and the summary",
     [
+        *SUMMARY,
         *(job for job in TOY.confidence() if job.startswith("calibration of")),
         *(job for job in TOY.figures() if "calibration" in job),
     ],
@@ -82,8 +84,9 @@ parameter(
 parameter(
     "calibration.candidates",
     3,
-    "tables of discrimination and their figure alone",
+    "tables of discrimination, their figure and the summary",
     [
+        *SUMMARY,
         *(job for job in TOY.confidence() if job.startswith("what confidence tells")),
         *(job for job in TOY.figures() if "extra_confidence_discrimination" in job),
     ],

@@ -9,7 +9,7 @@ import pandas as pd
 from project import Project
 from rerun_rows import assert_jobs
 from rerun_site import Site
-from study_jobs import StudyJobs
+from study_jobs import SUMMARY, StudyJobs
 
 RESULTS = "results/toy"
 VARIANT = "itrsa_deep"
@@ -73,14 +73,15 @@ def two_seeds(project: Project) -> None:
 
 def named_in(project: Project) -> set[str]:
     """The folders of results with a table that names the variant."""
-    places = ("voting", "calibration", "figures", "tables")
+    places = ("voting", "calibration", "figures", "tables", "plots")
     files = [file for place in places for file in (project.folder / RESULTS / place).glob("*.csv")]
+    files.append(project.folder / RESULTS / "metrics.json")
     return {file.parent.name for file in files if not file.name.startswith(VARIANT) and VARIANT in file.read_text()}
 
 
 def variant_shown(project: Project) -> None:
-    """The figure shows it."""
-    assert named_in(project) == {"figures"}
+    """The figure shows it, and the metrics and plots."""
+    assert named_in(project) == {"figures", "plots", "toy"}
 
 
 def no_orphan(project: Project) -> None:
@@ -141,15 +142,16 @@ STEPS = [
             *study.voting([f"{VARIANT}-sudoku_hard"]),
             *study.confidence([f"{VARIANT}-sudoku_hard"]),
             *FIGURE,
+            *SUMMARY,
         ],
         variant_shown,
     ),
     Step(
         "The variant removed",
         {new: old for old, new in VARIANT_EDITS.items()},
-        "Its files stay until you delete them; no table and no figure has a word of them, as each is made from what "
-        "params.yaml lists.",
-        lambda study: FIGURE,
+        "Its files stay until you delete them; no table, figure or metric has a word of them, as each is made from "
+        "what params.yaml lists.",
+        lambda study: [*FIGURE, *SUMMARY],
         no_orphan,
     ),
 ]

@@ -6,6 +6,9 @@ from typing import Any
 
 import yaml
 
+#: It is made of the training logs, the votes, and what is said of confidence but for trajectories.
+SUMMARY = ["summarising the study"]
+
 
 class StudyJobs:
     """The jobs of a study as Snakemake announces them.
@@ -92,11 +95,11 @@ class StudyJobs:
 
     def from_votes(self, banks: Collection[str] | None = None) -> list[str]:
         """All that is made of the votes of the banks."""
-        return self.voting(banks) + self.figures(banks, votes=True) + self.tables(banks, runs=[])
+        return self.voting(banks) + self.figures(banks, votes=True) + self.tables(banks, runs=[]) + SUMMARY
 
     def all(self) -> list[str]:
         """Everything, sorted."""
-        made = [*self.voting(), *self.confidence(), *self.figures(), *self.tables()]
+        made = [*self.voting(), *self.confidence(), *self.figures(), *self.tables(), *SUMMARY]
         return sorted([*self.data(), *self.training(), *self.rollouts(), *made])
 
     def _chosen(self, kind: str, names: Collection[str] | None) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -38,6 +38,7 @@ REGISTRIES = {
     "trajectories": [],
     "figure": ["cvoting.figures.registry"],
     "table": ["cvoting.paper_tables.registry"],
+    "summary": ["cvoting.params.imported"],  # the command line names its formats; no parameters are read
 }
 PRINT_MODULES = """
 import atexit, runpy, sys
@@ -47,6 +48,8 @@ runpy.run_module("cvoting", run_name="__main__", alter_sys=True)
 
 
 STUDY = build(Study, yaml.safe_load((ROOT / "params/toy.yaml").read_text()))
+#: The tables of confidence that a summary is made of.
+CONFIDENCE = ("calibration", "discrimination")
 #: A job for each task, architecture and kind of input, and every figure and table.
 JOBS = [
     *(("data", dataset) for dataset in ("sudoku", "maze_hard")),
@@ -62,6 +65,7 @@ JOBS = [
     ("trajectories", "itrsa-maze_hard"),
     *(("figure", figure) for figure in STUDY.figures),
     *(("table", table) for table in STUDY.tables),
+    ("summary", STUDY.study),
 ]
 
 
@@ -98,6 +102,13 @@ def arguments(folder: Path, verb: str, name: str, out: Path) -> list[str]:
             table = getattr(STUDY.tables, name)
             voting = [str(results / f"voting/{bank}.csv") for bank in table.banks]
             return [f"--published={ROOT / table.published}", f"--out-dir={out}", "--voting", *voting]
+        case "summary":
+            of = recipes.summarised(STUDY)
+            files = {kind: [f"calibration/{bank}.{kind}.csv" for bank in of[kind]] for kind in CONFIDENCE}
+            files["voting"] = [f"voting/{bank}.csv" for bank in of["voting"]]
+            files["training"] = [f"checkpoints/{run}/seed{seed}.log.csv" for run, seed in of["training"]]
+            words = [(f"--{kind}", *(str(results / name) for name in names)) for kind, names in files.items()]
+            return [f"--out-dir={out}", *(word for option in words for word in option)]
     raise AssertionError(verb)
 
 
@@ -106,14 +117,16 @@ def command(folder: Path, verb: str, name: str, out: Path) -> list[str]:
     if verb == "audit":  # takes files and a task in place of a recipe
         files = map(str, sorted((folder / f"data/toy/{name}").glob("*.npz")))
         return [*files, f"--task={recipes.audit(STUDY, name)}", f"--json={out}/a"]
-    numbers = {"train": (0,), "rollouts": (0, 0)}.get(verb, ())
-    return [getattr(recipes, verb)(STUDY, name, *numbers), *arguments(folder, verb, name, out)]
+    of = {"train": (name, 0), "rollouts": (name, 0, 0), "summary": ()}.get(verb, (name,))
+    return [getattr(recipes, verb)(STUDY, *of), *arguments(folder, verb, name, out)]
 
 
 def modules(verb: str, name: str) -> tuple[str, ...]:
     """The modules whose closure the job's rule tracks."""
     if verb in ("figure", "table"):
         return getattr(recipes, f"{verb}_modules")(name)
+    if verb == "summary":
+        return recipes.summary_modules()
     return getattr(recipes, f"{'voting' if verb == 'steps' else verb}_modules")(STUDY, name)
 
 

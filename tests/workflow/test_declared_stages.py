@@ -22,7 +22,7 @@ DECLARED = {field.name: set(field.metadata["affects"]) for field in dataclasses.
 #: What runs again when the outputs of a stage change.
 FOLLOWING = {
     "data": ("audit", "train", "rollouts"),
-    "train": ("rollouts",),
+    "train": ("rollouts", "figures"),
     "rollouts": ("voting", "calibration"),
     "voting": ("figures",),
     "calibration": ("figures",),
@@ -60,6 +60,7 @@ def jobs(study: Study) -> dict[str, dict[tuple, object]]:
     for kind, blocks in (("figure", study.figures), ("table", study.tables)):
         for name in blocks:
             found["figures"][kind, name] = getattr(recipes, kind)(study, name)
+    found["figures"]["summary",] = recipes.summary(study)
     return found
 
 

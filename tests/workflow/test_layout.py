@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from cvoting.summary import CURVES
+
 ROOT = Path(__file__).parents[2]
 RULE_FILES = sorted((ROOT / "workflow/rules").glob("*.smk"))
 DVC = yaml.safe_load((ROOT / "dvc.yaml").read_text())
@@ -33,7 +35,7 @@ def test_every_rule_with_a_command_says_what_it_does_and_leaves_log_and_benchmar
 
 def test_dvc_persists_every_output_because_snakemake_decides_what_is_made_again():
     for name, stage in DVC["stages"].items():
-        for output in stage["outs"]:
+        for output in [*stage["outs"], *stage.get("metrics", [])]:
             assert list(output.values()) == [{"persist": True}], (name, output)
 
 
@@ -47,6 +49,16 @@ def test_dvc_stores_the_copies_of_every_figure_of_the_study():
     figures = yaml.safe_load((ROOT / "params.yaml").read_text())["figures"]
     stored = {path for output in DVC["stages"]["figures"]["outs"] for path in output if path.startswith("figures/")}
     assert stored == {f"figures/{figure}.{format}" for figure in figures for format in ("pdf", "png")}
+
+
+def test_dvc_draws_every_file_of_curves_by_columns_that_it_has():
+    drawn = set()
+    for about in (about for plot in DVC["plots"] for about in plot.values()):
+        assert (ROOT / f".dvc/plots/{about['template']}.json").is_file()
+        ((path, column),) = about["y"].items()
+        drawn.add(Path(path).stem)
+        assert {about["x"], column} <= set(CURVES[Path(path).stem])
+    assert drawn == set(CURVES)
 
 
 def test_every_figure_has_a_caption():

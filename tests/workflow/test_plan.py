@@ -28,6 +28,7 @@ def test_the_laptop_study_takes_the_jobs_that_its_parameters_ask_for(elsewhere):
         "drawing fig2_akorn_voting",
         "making table4_ablation",
         "making the puzzles of maze_hard",
+        "summarising the study",
         "rolling out itrsa-maze_hard: training seed 0, inference seed 4, shard 0",
         "training transformer-sudoku with seed 0",
         "voting in akorn-sudoku_hard",

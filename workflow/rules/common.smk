@@ -29,9 +29,8 @@ os.environ.update(
     CVOTING_MIRROR=os.pathsep.join([*study.mirrors, os.environ.get("CVOTING_MIRROR", "")]),
 )
 
-S, RAW = study.study, "data/raw"
-PUZZLES = f"data/{S}/{{dataset}}/{{split}}.npz"
-AUDIT = f"results/{S}/audit/{{dataset}}.{{format}}"
+S, RAW, COPY = study.study, "data/raw", "figures/{figure}.{format}"
+PUZZLES, AUDIT = f"data/{S}/{{dataset}}/{{split}}.npz", f"results/{S}/audit/{{dataset}}.{{format}}"
 SEED = f"results/{S}/checkpoints/{{run}}/seed{{training_seed}}"
 CHECKPOINT, TRAINING_LOG = f"{SEED}.safetensors", f"{SEED}.log.csv"
 SHARD = f"results/{S}/rollouts/{{bank}}/train{{training_seed}}-infer{{inference_seed}}/shard{{shard}}.parquet"
@@ -39,7 +38,7 @@ VOTING, PAIRED, STEPS = (f"results/{S}/voting/{{bank}}.{suffix}csv" for suffix i
 CONFIDENCE = ("calibration", "reliability", "risk", "discrimination", "trajectories")
 OF_BANK = {"voting": VOTING, "steps": STEPS} | {k: f"results/{S}/calibration/{{bank}}.{k}.csv" for k in CONFIDENCE}
 FIGURE, TABLE = (f"results/{S}/{kind}s/{{{kind}}}.{{format}}" for kind in ("figure", "table"))
-COPY, PARTIAL = "figures/{figure}.{format}", f"results/{S}/.partial"
+PARTIAL, METRICS, CURVES = (f"results/{S}/{name}" for name in (".partial", "metrics.json", "plots/{curves}.csv"))
 LOG, BENCHMARK, ENVIRONMENT = f"logs/{S}", f"benchmarks/{S}", "../../environment.yml"
 code = partial(code_hash, SRC)
 
@@ -107,4 +106,5 @@ OUTPUTS = {
     "calibration": [file for kind in CONFIDENCE for file in collect(OF_BANK[kind], bank=banks_with(kind))],
     "figures": collect(FIGURE, figure=study.figures, format=["pdf", "png", "csv"]) + copies(),
     "tables": collect(TABLE, table=study.tables, format=["csv", "md", "tex"]),
+    "summary": [METRICS, *collect(CURVES, curves=["training", "voting", "calibration"])],
 }

@@ -1,5 +1,5 @@
 # Figures: one rule, one module and one caption each; figures/ has copies of those of params.yaml's study.  The phase
-# makes the paper's tables too.
+# makes the paper's tables and the summary of the study too.
 #
 # REQUIRED INPUTS: results/<study>/{voting,calibration}/<bank>[.<kind>].csv of its banks, reference/published.csv
 # OUTPUTS:         results/<study>/figures/<figure>.{pdf,png,csv}, figures/<figure>.{pdf,png}
@@ -9,6 +9,7 @@ rule stage_figures:
     input:
         OUTPUTS["figures"],
         OUTPUTS["tables"],
+        OUTPUTS["summary"],
 
 
 for figure, block in study.figures.items():

@@ -18,8 +18,6 @@ from cvoting.table_files import METRICS, read_tables, write_csv
 ABOUT = (
     "study", "run", "model", "dataset", "split", "origin", "T_eval", "puzzles", "candidates", "level", "interval",
 )  # fmt: skip
-#: The name of what every vote gives at K = 1.
-NO_VOTE = "random"
 SMALL: dict[str, Any] = {"fontsize": 6.5, "color": "0.35", "ha": "center", "va": "bottom"}
 
 #: prepare(tables by bank, or by kind and bank, params, title, paper_scale, published) -> every number that is drawn.
@@ -90,12 +88,6 @@ def panel_rows(
         if (tables[bank]["metric"] == metric).any()
     ]
     return pd.concat(rows, ignore_index=True)
-
-
-def without_vote(rows: pd.DataFrame) -> pd.DataFrame:
-    """Of the rows of a voting table those at K = 1, which are the same for every vote, under the name of none."""
-    one = rows[rows["K"] == 1]
-    return one[one["vote"] == one["vote"].iloc[0]].assign(vote=NO_VOTE)
 
 
 def model_names(data: pd.DataFrame) -> str:

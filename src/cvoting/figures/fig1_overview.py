@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from cvoting.figures.base import ABOUT, NO_VOTE, panel_rows, title_panel, without_vote, write_figure
+from cvoting.figures.base import ABOUT, panel_rows, title_panel, write_figure
 from cvoting.figures.overview import SIZE, draw_overview
 from cvoting.figures.style import (
     MODELS,
@@ -27,10 +27,9 @@ from cvoting.figures.style import (
 )
 from cvoting.params.figures import SummaryFigure
 from cvoting.published import published_accuracies
-from cvoting.table_files import over_all_seeds, seeds_of
+from cvoting.table_files import ESTIMATOR, NO_VOTE, over_all_seeds, seeds_of, without_vote
 
 NAME = "fig1_overview"
-ESTIMATOR = "expected"
 #: Bars of the paper's own vote are filled; of other votes hatched, in this order.
 FILLED, HATCHES = "confidence", ("/////", ".....", "xxxxx", "-----")
 #: Space between the bars of two banks, in bars.

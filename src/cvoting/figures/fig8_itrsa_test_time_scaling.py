@@ -14,20 +14,12 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from cvoting.figures.base import (
-    ABOUT,
-    NO_VOTE,
-    model_names,
-    title_panel,
-    without_vote,
-    write_figure,
-)
+from cvoting.figures.base import ABOUT, model_names, title_panel, write_figure
 from cvoting.figures.style import COLOURS, MARKERS, NAMES, OPTIMAL, OPTIMAL_NAME, WIDTH, percent_axis, style
 from cvoting.params.figures import StepsFigure
-from cvoting.table_files import METRICS, over_all_seeds, seeds_of
+from cvoting.table_files import ESTIMATOR, METRICS, NO_VOTE, over_all_seeds, seeds_of, without_vote
 
 NAME = "fig8_itrsa_test_time_scaling"
-ESTIMATOR = "expected"
 COLUMNS = (
     "bank", "title", *ABOUT, "training_seeds", "inference_seeds", "estimator", "metric", "vote", "K", "value", "low",
     "high",

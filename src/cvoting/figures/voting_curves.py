@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from cvoting.figures.base import ABOUT, NO_VOTE, model_names, panel_rows, title_panel, without_vote
+from cvoting.figures.base import ABOUT, model_names, panel_rows, title_panel
 from cvoting.figures.style import (
     COLOURS,
     MARKERS,
@@ -27,9 +27,8 @@ from cvoting.figures.style import (
 )
 from cvoting.params.figures import FigureParams
 from cvoting.published import published_accuracies
-from cvoting.table_files import over_all_seeds, seeds_of
+from cvoting.table_files import ESTIMATOR, NO_VOTE, over_all_seeds, seeds_of, without_vote
 
-ESTIMATOR = "expected"
 #: Drawn as lines without a band, where the tables have them.
 REFERENCES = ("oracle", NO_VOTE)
 DASHES: dict[str, Any] = {"oracle": (0, (1, 1.5)), NO_VOTE: (0, (4, 2))}

@@ -14,10 +14,10 @@ from cvoting.paper_tables.base import write_table
 from cvoting.params.core import build
 from cvoting.params.paper_tables import AblationTable
 from cvoting.published import read_published
-from cvoting.table_files import over_all_seeds, read_tables, seeds_of
+from cvoting.table_files import ESTIMATOR, over_all_seeds, read_tables, seeds_of
 
 NAME = "table4_ablation"
-ESTIMATOR, METRIC = "expected", "board"
+METRIC = "board"
 #: Columns of a voting table that say what a row is of.
 ABOUT = ("study", "run", "dataset", "split", "origin", "T_eval", "puzzles", "level", "interval")
 #: Variant -> what the paper calls it, and the id of its published value.

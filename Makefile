@@ -10,7 +10,7 @@ BEFORE_VOTING := fetch|data|audit|train|import_run|rollouts
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup reproduce figures test test-fast check bench clean
+.PHONY: help setup reproduce figures report test test-fast check bench clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -31,6 +31,9 @@ reproduce: $(READY)  ## everything of params.yaml, or of STUDY=params/real.yaml;
 figures: $(READY)  ## every figure and table again, from rollouts that are here (`dvc pull`); never trains
 	snakemake --cores all stage_figures --forceall --allowed-rules stage_figures \
 		$$(snakemake --list-rules 2> /dev/null | grep -vE '^($(BEFORE_VOTING)|stage_)') $(CONFIGFILE)
+
+report: $(READY)  ## one page with every figure and table, captions and parameters: results/report.html
+	snakemake --report results/report.html $(CONFIGFILE)
 
 test: $(READY)  ## all tests, within 15 minutes
 	python -m pytest

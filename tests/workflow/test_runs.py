@@ -43,14 +43,3 @@ def test_what_made_a_figure_goes_up_to_puzzles_and_seeds_and_is_verified(built):
     assert f"\n{CHECKPOINT}\n" in said
     count = len(re.findall(r"^  sha256: ", said, flags=re.MULTILINE))
     assert said.endswith(f"verified: {count} of {count} files are here, with the contents that the lock file says\n")
-
-
-def test_the_report_has_every_figure_and_table_with_its_caption(built, tmp_path):
-    built.snakemake("--report", str(tmp_path / "report.html"))
-    report = (tmp_path / "report.html").read_text()
-    title = TOY.study["title"]
-    for name in FIGURES + TABLES:
-        assert name in report
-        number = re.match(r"(fig|table)(\d+)|extra", name)
-        kind = {"fig": f"Figure {number[2]}", "table": f"Table {number[2]}"}.get(number[1], "Beyond the paper")
-        assert f"{kind} ({title})" in report

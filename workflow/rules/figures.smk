@@ -21,7 +21,13 @@ for figure, block in study.figures.items():
             tables=[file for kind in block.tables for file in collect(OF_BANK[kind], bank=block.banks)],
             published="reference/published.csv",
         output:
-            report(FIGURE.format(figure=figure, format="png"), caption=f"../report/{figure}.rst", category="Figures"),
+            report(
+                FIGURE.format(figure=figure, format="png"),
+                caption=f"../report/{figure}.rst",
+                category="Figures",
+                subcategory="beyond the paper" if figure.startswith("extra_") else "of the paper",
+                labels={"figure": figure},
+            ),
             FIGURE.format(figure=figure, format="pdf"),
             FIGURE.format(figure=figure, format="csv"),
         log:

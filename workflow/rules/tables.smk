@@ -13,7 +13,13 @@ for table, block in study.tables.items():
             voting=collect(VOTING, bank=block.banks),
             published=block.published,
         output:
-            report(TABLE.format(table=table, format="csv"), caption=f"../report/{table}.rst", category="Tables"),
+            report(
+                TABLE.format(table=table, format="csv"),
+                caption=f"../report/{table}.rst",
+                category="Tables",
+                subcategory="beyond the paper" if table.startswith("extra_") else "of the paper",
+                labels={"table": table},
+            ),
             TABLE.format(table=table, format="md"),
             TABLE.format(table=table, format="tex"),
         log:

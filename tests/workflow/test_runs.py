@@ -1,4 +1,4 @@
-"""Whole runs of the toy study: the same bytes twice, with records, provenance and a report."""
+"""Whole runs of the toy study: the same bytes twice, with records and provenance."""
 
 import re
 import shutil

@@ -187,6 +187,7 @@ def recipe(args: argparse.Namespace) -> None:
         "rollouts": ("inference seed", "shard"),
         "voting": (),
         "steps": (),
+        "adaptive": (),
         "calibration": (),
         "discrimination": (),
         "trajectories": (),

@@ -16,6 +16,7 @@ def add_table_verbs(verb: Callable[..., argparse.ArgumentParser]) -> None:
     outputs = {
         voting: ("out", "paired"),
         steps: ("out",),
+        adaptive: ("out",),
         calibration: ("out", "reliability", "risk"),
         discrimination: ("out",),
         trajectories: ("out",),
@@ -55,6 +56,19 @@ def steps(args: argparse.Namespace) -> None:
     params, task = build(VotingParams, recipe["voting"], "voting"), make_task(recipe["task"])
     with record_run(args.out, recipe=recipe):
         write_steps(args.shards, params, task, recipe["study"], recipe["read_at"], args.out)
+
+
+def adaptive(args: argparse.Namespace) -> None:
+    """Compute what drawing candidates of a bank until a rule to stop holds achieves."""
+    from cvoting.adaptive_table import write_adaptive
+    from cvoting.params.adaptive import AdaptivePlan
+    from cvoting.params.core import build
+    from cvoting.run_record import record_run
+
+    recipe = args.recipe
+    plan, task = build(AdaptivePlan, recipe["plan"], "plan"), make_task(recipe["task"])
+    with record_run(args.out, recipe=recipe):
+        write_adaptive(args.shards, plan, task, args.out)
 
 
 def calibration(args: argparse.Namespace) -> None:

@@ -99,6 +99,18 @@ def voting_modules(study: Study, bank: str) -> tuple[str, ...]:
     return "cvoting.tables", _task(study, bank)
 
 
+def adaptive(study: Study, bank: str) -> str:
+    """Vote adaptively in a bank, beside the numbers of candidates that its voting table has."""
+    block, voting = study.banks[bank], study.voting
+    plan = study.adaptive.plan(study.study, block.candidates, voting.K, voting.subsets)
+    return canonical({"bank": bank, "task": study.datasets[block.dataset].task, "plan": plan})
+
+
+def adaptive_modules(study: Study, bank: str) -> tuple[str, ...]:
+    """The modules whose import closure is the code of a job that votes adaptively."""
+    return "cvoting.adaptive_table", _task(study, bank)
+
+
 def calibration(study: Study, bank: str) -> str:
     """Compare the confidence of a bank's kept predictions with their correctness."""
     block, params = study.banks[bank], study.calibration

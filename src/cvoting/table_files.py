@@ -35,6 +35,12 @@ RELIABILITY_COLUMNS = (
 )  # fmt: skip
 RISK_COLUMNS = (*OF, *SIZES, "of", "metric", "coverage", "risk", *INTERVAL)
 DISCRIMINATION_COLUMNS = (*OF, *SIZES, "metric", "measure", "value", *INTERVAL)
+ADAPTIVE_COLUMNS = (
+    *OF, *SIZES, "rule", "parameter", "vote", "K_max", "subsets", "threshold", "metric", "value", *INTERVAL,
+    "drawn", "drawn_low", "drawn_high", "coverage", "coverage_low", "coverage_high",
+    "accuracy_answered", "accuracy_answered_low", "accuracy_answered_high",
+    "difference", "difference_low", "difference_high",
+)  # fmt: skip
 TRAJECTORIES_COLUMNS = (
     *OF, *SIZES, "puzzle", "pooled", "example", "candidate", "step", "confidence", "board", "optimal",
 )  # fmt: skip
@@ -48,6 +54,7 @@ TABLES = {
     "reliability table": RELIABILITY_COLUMNS,
     "risk table": RISK_COLUMNS,
     "discrimination table": DISCRIMINATION_COLUMNS,
+    "adaptive table": ADAPTIVE_COLUMNS,
     "table of trajectories": TRAJECTORIES_COLUMNS,
 }
 TYPES: dict[str, Any] = {"training_seed": str, "inference_seed": str, "subsets": "Int64", "puzzle": str}

@@ -61,6 +61,7 @@ def figure_without_logits(bench: Bench) -> None:
         "fig5_calibration": "akorn-sudoku_hard",
         "fig7_confidence_steps": "akorn-maze_hard",
         "extra_confidence_discrimination": "hrm_fixed-sudoku_hard",
+        "extra_adaptive_voting": "hrm_fixed-maze_hard",
     }.items():
         bench.change("params.yaml", [bank], "figures", figure, "banks")
     bench.change("params.yaml", [0.7], "figures", "fig5_calibration", "temperatures")
@@ -71,6 +72,13 @@ def figure_without_logits(bench: Bench) -> None:
 def no_temperature_of_1(bench: Bench) -> None:
     """The model's own probabilities are to be left out of the calibration."""
     bench.change("params.yaml", [0.5, 2.0], "calibration", "temperatures")
+    bench.cvoting(CHECK)
+
+
+@case("Numbers of candidates that adaptive voting cannot draw")
+def undrawable(bench: Bench) -> None:
+    """More candidates may be drawn than there are to draw from."""
+    bench.change("params.yaml", 16, "adaptive", "K_max")
     bench.cvoting(CHECK)
 
 

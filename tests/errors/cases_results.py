@@ -162,6 +162,13 @@ def unread_step(bench: Bench) -> None:
     bench.cvoting(STEPS.replace("steps.csv", "new.csv"))
 
 
+@case("Adaptive voting in a bank of too few candidates")
+def few_to_draw(bench: Bench) -> None:
+    """The recipe draws from more candidates than were rolled out."""
+    bench.change("adaptive.json", 16, "plan", "candidates")
+    bench.cvoting("adaptive adaptive.json shard0.parquet shard1.parquet --out new.csv")
+
+
 @case("Calibration of rollouts that keep no logits")
 def no_logits(bench: Bench) -> None:
     """The rollouts are of a bank without `logit_candidates`."""

@@ -31,6 +31,7 @@ def make_stock(folder: Path) -> None:
         "shard1": "rollouts akorn-sudoku_hard 0 1",
         "voting": "voting akorn-sudoku_hard",
         "steps": "steps akorn-sudoku_hard",
+        "adaptive": "adaptive akorn-sudoku_hard",
         "calibration": "calibration itrsa-sudoku_hard",
         "discrimination": "discrimination akorn-sudoku_hard",
         "trajectories": "trajectories itrsa-sudoku_hard",

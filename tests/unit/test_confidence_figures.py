@@ -16,6 +16,7 @@ from matplotlib.patches import StepPatch
 
 from cvoting import published as published_numbers
 from cvoting.figures import (
+    extra_adaptive_voting,
     extra_board_calibration,
     extra_confidence_discrimination,
     fig5_calibration,
@@ -26,6 +27,7 @@ from cvoting.figures import (
 from cvoting.figures.confidence_base import KINDS
 from cvoting.params.core import plain
 from cvoting.params.figures import (
+    AdaptiveFigure,
     BoardCalibrationFigure,
     CalibrationFigure,
     DiscriminationFigure,
@@ -33,6 +35,7 @@ from cvoting.params.figures import (
 )
 from cvoting.seeding import generator
 from cvoting.table_files import (
+    ADAPTIVE_COLUMNS,
     CALIBRATION_COLUMNS,
     DISCRIMINATION_COLUMNS,
     RELIABILITY_COLUMNS,
@@ -56,6 +59,8 @@ BANKS: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
 }
 #: The largest changes from temperature 1 in each made-up calibration table, at the last temperature.
 LARGEST = {"cell_accuracy_change": -0.0012, "board_change": 0.0096}
+#: A number and the ends of its interval, by how their columns end.
+ENDS = {"": 0.0, "_low": -0.03, "_high": 0.03}
 TEMPERATURES = (0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0)
 SWEPT = [*((T, False) for T in TEMPERATURES), (1.87, True)]
 
@@ -203,9 +208,39 @@ def trajectories(bank: str, puzzles: int = 6, candidates: int = 8, wrong: float 
     return table(TRAJECTORIES_COLUMNS, rows)
 
 
+@cache
+def adaptive(bank: str) -> pd.DataFrame:
+    """At most 8 of the 16 candidates are drawn; the last threshold is never reached."""
+    rules: list[dict[str, Any]] = [
+        {"rule": "threshold", "parameter": target, "vote": "confidence", "K_max": 8, "threshold": threshold}
+        for target, threshold in ((1.5, 0.9), (3.0, 0.97), (8.0, np.inf))
+    ]
+    rules += [{"rule": "agreement", "parameter": m, "vote": "confidence", "K_max": 8} for m in (2.0, 3.0)]
+    rules += [
+        {"rule": "fixed", "parameter": float(K), "vote": vote, "K_max": K, "subsets": subsets if K > 1 else None}
+        for vote, subsets in (("confidence", None), ("majority_answer", 20))
+        for K in (1, 2, 4, 8)
+    ]
+    drawn = [1.6, 3.2, 8.0, 2.4, 3.9, *(2 * [1.0, 2.0, 4.0, 8.0])]
+    coverage = [0.95, 0.6, 0.0, 1.0, 0.9, *(8 * [1.0])]
+    rows = []
+    for shift, seed in enumerate(BANKS[bank][1]):
+        for metric in ("board", "optimal") if bank.startswith("mazes") else ("board",):
+            for place, rule in enumerate(rules):
+                value = 0.5 + 0.01 * place + 0.001 * shift + (0.1 if metric == "optimal" else 0)
+                numbers = around(value, 0.03) | {"drawn": drawn[place], "coverage": coverage[place]}
+                numbers |= {"drawn_low": 0.9 * drawn[place], "drawn_high": 1.1 * drawn[place]}
+                numbers |= {"coverage_low": 0.9 * coverage[place], "coverage_high": coverage[place]}
+                answered = value / coverage[place] if coverage[place] else np.nan
+                numbers |= {f"accuracy_answered{end}": answered + add for end, add in ENDS.items()}
+                numbers |= {f"difference{end}": 0.02 * place - 0.1 + add for end, add in ENDS.items()}
+                rows.append(about(bank, seed) | rule | {"metric": metric} | numbers)
+    return table(ADAPTIVE_COLUMNS, rows).astype({"subsets": "Int64"})
+
+
 MADE = {
-    "calibration": calibration, "reliability": reliability, "risk": risk, "discrimination": discrimination,
-    "trajectories": trajectories,
+    "adaptive": adaptive, "calibration": calibration, "reliability": reliability, "risk": risk,
+    "discrimination": discrimination, "trajectories": trajectories,
 }  # fmt: skip
 SHOWN = ("boards", "mazes")
 PARAMS = {
@@ -214,6 +249,7 @@ PARAMS = {
     fig7_confidence_steps: TrajectoriesFigure(banks=SHOWN),
     extra_board_calibration: BoardCalibrationFigure(banks=SHOWN),
     extra_confidence_discrimination: DiscriminationFigure(banks=SHOWN),
+    extra_adaptive_voting: AdaptiveFigure(banks=SHOWN),
 }
 MODULES = pytest.mark.parametrize("module", PARAMS, ids=lambda module: module.NAME)
 #: A table of published numbers that has none.
@@ -312,12 +348,13 @@ def test_tables_of_another_kind_or_number_are_refused(module, published, tmp_pat
 def test_a_figure_says_what_it_is_of_and_how_many_seeds_are_behind_it(module) -> None:
     written = texts(module.draw(prepared(module)))
     one_seed = "trajectories" in PARAMS[module].tables
+    drawn = "at most $K$ = 8 of" if module is extra_adaptive_voting else "$K$ ="
     for words in (
         f"ItrSA++, {TITLE}",
         "Sudoku-extreme (generated data)",
         "Maze-hard\n",
         "5 of $n$ = 1,000 puzzles pooled: hashes up to 00000004\n" if one_seed else "$n$ = 1,000 puzzles, ",
-        "$K$ = 16 candidates, $T_\\mathrm{eval}$ = 16",
+        f"{drawn} 16 candidates, $T_\\mathrm{{eval}}$ = 16",
         f"training seeds: {1 if one_seed else 2}, inference seeds: 1",
     ):
         assert words in written
@@ -701,3 +738,77 @@ def test_the_figure_of_discrimination_has_a_row_for_each_bank_and_way_of_countin
     assert small[1].count("– within: right candidates") == 2
     assert small[2].count("– within a puzzle") == 2
     assert small[3] == "31% of the wrong are shortest paths"
+
+
+def test_the_figure_of_adaptive_voting_holds_the_rows_of_its_tables() -> None:
+    data = prepared(extra_adaptive_voting)
+    for bank in SHOWN:
+        source = over_all_seeds(adaptive(bank))
+        assert len(source) == 13 * (2 if bank == "mazes" else 1)
+        same(data[data["bank"] == bank].drop(columns="bank"), source)
+    numbers = [f"{name}{end}" for name in ("difference", "drawn", "coverage", "accuracy_answered") for end in ENDS]
+    assert {"threshold", "parameter", "subsets", *numbers} <= set(data.columns)
+
+
+def test_the_figure_of_adaptive_voting_draws_accuracy_by_the_mean_number_and_by_coverage() -> None:
+    figure = extra_adaptive_voting.draw(prepared(extra_adaptive_voting))
+    assert len(figure.axes) == 4
+    order = (("fixed", "confidence"), ("fixed", "majority_answer"), ("threshold", None), ("agreement", None))
+    for place, bank in enumerate(SHOWN):
+        upper, lower = figure.axes[place], figure.axes[2 + place]
+        source = over_all_seeds(adaptive(bank))
+        shown = [
+            source[(source["metric"] == metric) & (source["rule"] == rule) & (source["vote"] == (vote or "confidence"))]
+            for metric in source["metric"].unique()
+            for rule, vote in order
+        ]
+        for line, rows in zip(upper.lines, shown, strict=True):
+            np.testing.assert_array_equal(line.get_xdata(), rows["drawn"])
+            np.testing.assert_array_equal(line.get_ydata(), rows["value"])
+            assert (line.get_linestyle() == "None") == (rows["rule"].iloc[0] == "agreement")
+            assert (to_hex(line.get_markerfacecolor()) == "#ffffff") == (rows["metric"].iloc[0] == "optimal")
+        stopping = [rows[rows["coverage"] > 0] for rows in shown if rows["rule"].iloc[0] != "fixed"]
+        for line, rows in zip(lower.lines, stopping, strict=True):
+            np.testing.assert_array_equal(line.get_xdata(), rows["coverage"])
+            np.testing.assert_array_equal(line.get_ydata(), rows["accuracy_answered"])
+        assert len(upper.collections) == len(lower.collections) == len(stopping), "a band or intervals for each"
+        assert [text.get_text() for text in lower.texts] == ["drawn: 3.2 (left) to 1.6 (right)"]
+        assert upper.get_xscale() == "log"
+
+
+@pytest.mark.parametrize(
+    ("kept", "words", "others"),
+    [
+        ({"threshold", "agreement", "fixed"}, ["confident enough", "given $m$ times", "majority"], []),
+        (
+            {"threshold", "confidence"},
+            ["confident enough", "C-voting, a fixed number"],
+            ["given $m$ times", "majority"],
+        ),
+        ({"agreement", "fixed"}, ["given $m$ times", "majority"], ["confident enough", "drawn:"]),
+    ],
+    ids=["all", "answers are not known", "one puzzle"],
+)
+def test_the_figure_of_adaptive_voting_names_the_rules_that_a_bank_has(kept, words, others) -> None:
+    data = prepared(extra_adaptive_voting)
+    data = data[data["rule"].isin(kept) | ((data["rule"] == "fixed") & data["vote"].isin(kept))]
+    figure = extra_adaptive_voting.draw(data)
+    figure.savefig(io.BytesIO(), format="png")
+    written = texts(figure)
+    assert all(name in written for name in words)
+    assert not any(name in written for name in others)
+
+
+def test_many_banks_of_adaptive_voting_stand_in_rows_of_panels() -> None:
+    data = prepared(extra_adaptive_voting)
+    many = pd.concat([data[data["bank"] == "boards"].assign(bank=f"b{number}") for number in range(5)])
+    figure = extra_adaptive_voting.draw(many)
+    figure.savefig(io.BytesIO(), format="png")
+    assert len(figure.axes) == 2 * 5
+    assert [axes.get_ylabel() for axes in figure.axes].count("Board accuracy (%)") == 2
+
+
+def test_the_caption_of_adaptive_voting_says_how_thresholds_are_chosen(repository) -> None:
+    caption = " ".join((repository / "workflow/report/extra_adaptive_voting.rst").read_text().split())
+    assert "no puzzle is judged by a threshold that it helped to choose, and no label chooses any" in caption
+    assert "``difference``" in caption

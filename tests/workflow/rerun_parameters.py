@@ -72,6 +72,12 @@ parameter(
 )
 parameter("voting.level", 0.9, "voting tables and what is made of them; no rollout", TOY.from_votes())
 parameter(
+    "adaptive.K_max",
+    3,
+    "tables of adaptive voting and their figure alone",
+    [*TOY.adaptive(), *(job for job in TOY.figures() if "adaptive" in job)],
+)
+parameter(
     "calibration.bins",
     7,
     "calibration tables, their figures and the summary",

@@ -20,6 +20,7 @@ MADE = {
     "importing": "import",
     "rolling out": "rollout file",
     "voting in": "voting table",
+    "voting adaptively": "voting table",
     "calibration of": "table of confidence",
     "what confidence": "table of confidence",
     "confidence against": "table of confidence",

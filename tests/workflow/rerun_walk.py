@@ -101,7 +101,11 @@ STEPS = [
         {"K: [1, 2, 4, 8]": "K: [1, 3, 8]"},
         "Every K up to a bank's `candidates` comes from the same rollouts; a larger one needs more `candidates`. Banks "
         "of one candidate, and the tables at listed steps, have no other K.",
-        lambda study: [job for job in study.from_votes() if not any(word in job for word in OF_ONE_K)],
+        lambda study: [
+            *(job for job in study.from_votes() if not any(word in job for word in OF_ONE_K)),
+            *study.adaptive(),
+            *(job for job in study.figures() if "adaptive" in job),
+        ],
         other_K,
     ),
     Step(
@@ -140,6 +144,7 @@ STEPS = [
             f"training {VARIANT}-sudoku with seed 0",
             *study.rollouts([f"{VARIANT}-sudoku_hard"]),
             *study.voting([f"{VARIANT}-sudoku_hard"]),
+            *study.adaptive([f"{VARIANT}-sudoku_hard"]),
             *study.confidence([f"{VARIANT}-sudoku_hard"]),
             *FIGURE,
             *SUMMARY,

@@ -60,6 +60,10 @@ class StudyJobs:
         steps = [f"voting in {name} at the steps it lists" for name, bank in chosen.items() if bank.get("read_at")]
         return [f"voting in {name}" for name in chosen] + steps
 
+    def adaptive(self, banks: Collection[str] | None = None) -> list[str]:
+        """Tables of adaptive voting: of banks of several candidates."""
+        return [f"voting adaptively in {name}" for name, bank in self._chosen("banks", banks) if bank["candidates"] > 1]
+
     def confidence(self, banks: Collection[str] | None = None) -> list[str]:
         """Tables of confidence: of banks that keep logits, of several candidates, and of those read out at steps."""
         chosen = dict(self._chosen("banks", banks))
@@ -71,7 +75,7 @@ class StudyJobs:
         return [f"{what} {name}" for what, names in of.items() for name in names]
 
     def figures(self, banks: Collection[str] | None = None, votes: bool | None = None) -> list[str]:
-        """Figures that show one of the banks, and their copies; those of votes, or those of confidence, alone."""
+        """Figures that show one of the banks, and their copies; those of votes, or the others, alone."""
         used = dict(self._chosen("banks", banks))
         names = [
             name
@@ -91,7 +95,8 @@ class StudyJobs:
 
     def from_banks(self, banks: Collection[str] | None = None) -> list[str]:
         """All that is made of the rollouts of the banks."""
-        return self.from_votes(banks) + self.confidence(banks) + self.figures(banks, votes=False)
+        made = self.from_votes(banks) + self.adaptive(banks) + self.confidence(banks)
+        return made + self.figures(banks, votes=False)
 
     def from_votes(self, banks: Collection[str] | None = None) -> list[str]:
         """All that is made of the votes of the banks."""
@@ -99,7 +104,7 @@ class StudyJobs:
 
     def all(self) -> list[str]:
         """Everything, sorted."""
-        made = [*self.voting(), *self.confidence(), *self.figures(), *self.tables(), *SUMMARY]
+        made = [*self.voting(), *self.adaptive(), *self.confidence(), *self.figures(), *self.tables(), *SUMMARY]
         return sorted([*self.data(), *self.training(), *self.rollouts(), *made])
 
     def _chosen(self, kind: str, names: Collection[str] | None) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -30,7 +30,8 @@ def test_a_run_makes_all_files_of_the_study_with_a_record_beside_them(built):
     assert {f"results/toy/figures/{figure}.{kind}" for figure in FIGURES for kind in ("pdf", "png", "csv")} <= names
     assert {f"results/toy/tables/{table}.{kind}" for table in TABLES for kind in ("csv", "md", "tex")} <= names
     assert sum(name.startswith("results/toy/rollouts/") for name in names) == len(TOY.rollouts())
-    assert sum(name.startswith("results/toy/voting/") for name in names) == len(TOY.voting()) + len(TOY.study["banks"])
+    tables = [*TOY.voting(), *TOY.adaptive(), *TOY.study["banks"]]  # each bank has a paired comparison too
+    assert sum(name.startswith("results/toy/voting/") for name in names) == len(tables)
     assert not list((built.folder / PARTIAL).glob("*"))
     assert (built.folder / f"{CHECKPOINT}.run.json").is_file()
 

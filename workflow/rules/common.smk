@@ -34,9 +34,11 @@ PUZZLES, AUDIT = f"data/{S}/{{dataset}}/{{split}}.npz", f"results/{S}/audit/{{da
 SEED = f"results/{S}/checkpoints/{{run}}/seed{{training_seed}}"
 CHECKPOINT, TRAINING_LOG = f"{SEED}.safetensors", f"{SEED}.log.csv"
 SHARD = f"results/{S}/rollouts/{{bank}}/train{{training_seed}}-infer{{inference_seed}}/shard{{shard}}.parquet"
-VOTING, PAIRED, STEPS = (f"results/{S}/voting/{{bank}}.{suffix}csv" for suffix in ("", "paired.", "steps."))
+VOTING, PAIRED = (f"results/{S}/voting/{{bank}}.{suffix}csv" for suffix in ("", "paired."))
+STEPS, ADAPTIVE = (f"results/{S}/voting/{{bank}}.{suffix}.csv" for suffix in ("steps", "adaptive"))
 CONFIDENCE = ("calibration", "reliability", "risk", "discrimination", "trajectories")
-OF_BANK = {"voting": VOTING, "steps": STEPS} | {k: f"results/{S}/calibration/{{bank}}.{k}.csv" for k in CONFIDENCE}
+OF_BANK = {"voting": VOTING, "steps": STEPS, "adaptive": ADAPTIVE}
+OF_BANK |= {k: f"results/{S}/calibration/{{bank}}.{k}.csv" for k in CONFIDENCE}
 FIGURE, TABLE = (f"results/{S}/{kind}s/{{{kind}}}.{{format}}" for kind in ("figure", "table"))
 PARTIAL, METRICS, CURVES = (f"results/{S}/{name}" for name in (".partial", "metrics.json", "plots/{curves}.csv"))
 LOG, BENCHMARK, ENVIRONMENT = f"logs/{S}", f"benchmarks/{S}", "../../environment.yml"
@@ -102,7 +104,8 @@ OUTPUTS = {
     "audit": collect(AUDIT, dataset=study.datasets, format=["csv", "json"]),
     "train": [file for run in study.runs for file in trainings(run)],
     "rollouts": [file for bank in study.banks for file in shards(bank)],
-    "voting": collect([VOTING, PAIRED], bank=study.banks) + collect(STEPS, bank=banks_with("steps")),
+    "voting": collect([VOTING, PAIRED], bank=study.banks)
+    + [file for kind in ("steps", "adaptive") for file in collect(OF_BANK[kind], bank=banks_with(kind))],
     "calibration": [file for kind in CONFIDENCE for file in collect(OF_BANK[kind], bank=banks_with(kind))],
     "figures": collect(FIGURE, figure=study.figures, format=["pdf", "png", "csv"]) + copies(),
     "tables": collect(TABLE, table=study.tables, format=["csv", "md", "tex"]),

@@ -70,7 +70,7 @@ def at_temperatures(rows: pd.DataFrame, temperatures: Sequence[float], bank: str
     return rows[rows["temperature"].isin(temperatures)]
 
 
-def title_bank(axes: Axes, data: pd.DataFrame, bank: str, below: str = "") -> None:
+def title_bank(axes: Axes, data: pd.DataFrame, bank: str, below: str = "", candidates: str = "") -> None:
     """Above a panel: its bank, and the sizes, seeds and intervals behind its numbers.
 
     Args:
@@ -78,10 +78,12 @@ def title_bank(axes: Axes, data: pd.DataFrame, bank: str, below: str = "") -> No
         data: the rows of all banks; the model is named where there are several.
         bank: the panel's.
         below: more lines, under the name.
+        candidates: how many there are, where they are not the first K.
     """
     rows = data[data["bank"] == bank]
     about = rows.iloc[0]
-    puzzles, candidates = f"$n$ = {about['puzzles']:,} puzzles", f"$K$ = {about['candidates']:,} candidates"
+    puzzles = f"$n$ = {about['puzzles']:,} puzzles"
+    candidates = candidates or f"$K$ = {about['candidates']:,} candidates"
     sizes = f"{puzzles}, {candidates}"
     if "pooled_puzzles" in data:
         hashes = f"hashes up to {shown_puzzle(about['pooled_up_to'])}"

@@ -5,6 +5,7 @@ Each has `prepare`, which computes every number that is drawn, `draw`, which dra
 """
 
 from cvoting.figures import (
+    extra_adaptive_voting,
     extra_board_calibration,
     extra_confidence_discrimination,
     fig1_overview,
@@ -36,5 +37,6 @@ FIGURES = {
         fig11_seed_dependency,
         extra_board_calibration,
         extra_confidence_discrimination,
+        extra_adaptive_voting,
     )
 }

@@ -21,6 +21,7 @@ def problems(study: "Study") -> Iterator[str]:
     for check in (_names, _lists, _runs, _banks, vote_problems, figure_problems, table_problems):
         yield from check(study)
     yield from checksum_conflicts(study.datasets)
+    yield from (f"adaptive.{problem}" for problem in study.adaptive.problems(study.voting.K))
 
 
 def _names(study: "Study") -> Iterator[str]:

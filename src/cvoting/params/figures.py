@@ -102,6 +102,13 @@ class DiscriminationFigure(ConfidenceFigure):
     tables: ClassVar[tuple[str, ...]] = ("discrimination",)
 
 
+@dataclass(frozen=True, kw_only=True)
+class AdaptiveFigure(ConfidenceFigure):
+    """A figure of votes that draw candidates until one is confident enough, or enough agree."""
+
+    tables: ClassVar[tuple[str, ...]] = ("adaptive",)
+
+
 FigureParams = BanksFigure | PanelsFigure | ConfidenceFigure
 
 
@@ -129,6 +136,10 @@ class FiguresParams:
     )
     extra_confidence_discrimination: DiscriminationFigure | None = key(
         "beyond the paper: why voting helps or not", default=None
+    )
+    extra_adaptive_voting: AdaptiveFigure | None = key(
+        "beyond the paper: accuracy against the mean number of candidates, where it varies from puzzle to puzzle",
+        default=None,
     )
 
     def __iter__(self) -> Iterator[str]:

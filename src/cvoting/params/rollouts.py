@@ -133,5 +133,5 @@ class BankParams(Extent):
         """The kinds of tables that are made of it."""
         read = ("steps", "trajectories") if self.read_at else ()
         kept = ("calibration", "reliability", "risk") if self.logit_candidates else ()
-        compared = ("discrimination",) if self.candidates > 1 else ()
+        compared = ("adaptive", "discrimination") if self.candidates > 1 else ()
         return "voting", *read, *kept, *compared

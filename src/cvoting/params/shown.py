@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 MADE_OF = {
     "trajectories": "with `read_at`, the steps that are shown",
     "discrimination": "of several candidates, which are compared",
+    "adaptive": "of several candidates, which are drawn one by one",
     **dict.fromkeys(("calibration", "reliability", "risk"), "with `logit_candidates`, whose calibration is shown"),
 }
 

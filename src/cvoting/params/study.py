@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from cvoting.params.adaptive import AdaptiveParams
 from cvoting.params.akorn import AkornParams
 from cvoting.params.calibration import CalibrationParams
 from cvoting.params.consistency import problems
@@ -62,6 +63,9 @@ class Study:
     runs: Mapping[str, RunParams] = key("trainings", affects=STAGES[1:])
     banks: Mapping[str, BankParams] = key("rollouts", affects=("audit", "rollouts", "voting", "calibration", "figures"))
     voting: VotingParams = key("voting tables", affects=("voting", "figures"))
+    adaptive: AdaptiveParams = key(
+        "votes that draw candidates until a rule to stop holds", affects=("voting", "figures")
+    )
     calibration: CalibrationParams = key("what is said of confidence", affects=("calibration", "figures"))
     figures: FiguresParams = key("figures", affects=("figures",))
     tables: PaperTablesParams = key("the paper's tables", affects=("figures",), default=PaperTablesParams())

@@ -25,7 +25,9 @@ def add_table_verbs(verb: Callable[..., argparse.ArgumentParser]) -> None:
         verb(run, "recipe", **dict.fromkeys(names, Path)).add_argument("shards", type=Path, nargs="+")
     verb(figure, "recipe", published=Path, out_dir=Path).add_argument("tables", type=Path, nargs="+")
     sub = verb(table, "recipe", published=Path, out_dir=Path)
-    sub.add_argument("--voting", type=Path, nargs="*", default=[], help="voting tables of the table's banks")
+    sub.add_argument(
+        "--voting", type=Path, nargs="*", default=[], help="voting tables of the table's banks, then any other kinds"
+    )
     sub = verb(summary, "recipe", out_dir=Path)
     for kind in ("voting table", "calibration table", "discrimination table", "training log"):
         option, about = kind.split()[0], f"{kind}s, in the recipe's order"

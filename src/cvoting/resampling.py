@@ -1,6 +1,5 @@
 """Numbers that are no means over puzzles, with intervals: any function of how much each puzzle counts."""
 
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
@@ -8,7 +7,7 @@ import numpy as np
 from jaxtyping import Float
 
 from cvoting.seeding import generator
-from cvoting.statistics import drawn_anew, percentile_interval, puzzle_shares, quotient, seed_shares
+from cvoting.statistics import defined_interval, drawn_anew, puzzle_shares, quotient, seed_shares
 from cvoting.table_files import ALL, Row, rounded
 
 #: What some numbers are where puzzle p has the share shares[d, p] of all.
@@ -60,11 +59,11 @@ def resampled(
         for s, statistic in enumerate(statistics.values()):
             draws[s, rows] = statistic(shares)
     for s, training_seed in enumerate(statistics):
-        yield Resampled(str(training_seed), drawn_anew(1), values[s], *_interval(draws[s], level))
+        yield Resampled(str(training_seed), drawn_anew(1), values[s], *defined_interval(draws[s], level))
     if len(statistics) > 1:
         each = np.full((1, len(statistics)), 1 / len(statistics))
         value, mean = _mean(each, values[:, None])[0], _mean(shares_of_seeds, draws)
-        yield Resampled(ALL, drawn_anew(len(statistics)), value, *_interval(mean, level))
+        yield Resampled(ALL, drawn_anew(len(statistics)), value, *defined_interval(mean, level))
 
 
 def _mean(
@@ -75,11 +74,3 @@ def _mean(
     total = np.einsum("rs,srn->rn", shares, np.where(defined, draws, 0))
     weight = np.einsum("rs,srn->rn", shares, defined.astype(float))
     return quotient(total, weight)
-
-
-def _interval(draws: Float[np.ndarray, "resamples numbers"], level: float) -> Float[np.ndarray, "2 numbers"]:
-    """The percentile interval of the draws in which a number is defined; NaN where it is in none."""
-    if not np.isnan(draws).any():
-        return percentile_interval(draws, level)
-    with warnings.catch_warnings(action="ignore", category=RuntimeWarning):
-        return np.nanquantile(draws, [(1 - level) / 2, (1 + level) / 2], axis=0)

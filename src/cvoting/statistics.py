@@ -113,6 +113,17 @@ def percentile_interval(
     return np.quantile(draws, [(1 - level) / 2, (1 + level) / 2], axis=0)
 
 
+def defined_interval(draws: Float[np.ndarray, "resamples *columns"], level: float) -> Float[np.ndarray, "2 *columns"]:
+    """The percentile interval of the draws in which a number is defined, not NaN; NaN where it is in none."""
+    defined = ~np.isnan(draws)
+    always, sometimes = defined.all(axis=0), defined.any(axis=0) & ~defined.all(axis=0)
+    bounds = np.full((2, *draws.shape[1:]), np.nan)
+    bounds[:, always] = percentile_interval(draws[:, always], level)
+    if sometimes.any():
+        bounds[:, sometimes] = np.nanquantile(draws[:, sometimes], [(1 - level) / 2, (1 + level) / 2], axis=0)
+    return bounds
+
+
 def two_sided_p(draws: Float[np.ndarray, "resamples *columns"]) -> Float[np.ndarray, "*columns"]:
     """The bootstrap's p-value of no difference: twice the share of resampled differences on the other side of 0.
 

@@ -21,12 +21,18 @@ ALL = "all"
 ESTIMATOR = "expected"
 #: The name of what every vote gives at K = 1.
 NO_VOTE = "random"
+#: The name of what the best choice among the candidates gives.
+ORACLE = "oracle"
 
 OF = ("study", "run", "model", "dataset", "split", "origin", "T_eval")
 SIZES = ("training_seed", "inference_seed", "puzzles", "candidates")
 INTERVAL = ("low", "high", "level", "interval")
 WHICH = ("K", "estimator", "metric", *SIZES, "subsets")
-VOTING_COLUMNS = (*OF, "vote", *WHICH, "value", *INTERVAL, "tie_share", "distinct_answers")
+#: The share of the gap between random choice and the oracle that a vote closes, and on how many puzzles there is one.
+GAP = ("gap_closed", "gap_closed_low", "gap_closed_high", "gap_puzzles")
+#: Why a share of the gap is empty.
+NO_GAP = "no gap: no puzzle has right and wrong candidates"
+VOTING_COLUMNS = (*OF, "vote", *WHICH, "value", *INTERVAL, "tie_share", "distinct_answers", *GAP)
 PAIRED_COLUMNS = (*OF, "vote", "against", *WHICH, "difference", *INTERVAL, "p", "better", "worse")
 CALIBRATION_COLUMNS = (*OF, *SIZES, "of", "temperature", "fitted", "metric", "value", *INTERVAL)
 RELIABILITY_COLUMNS = (
@@ -57,7 +63,13 @@ TABLES = {
     "adaptive table": ADAPTIVE_COLUMNS,
     "table of trajectories": TRAJECTORIES_COLUMNS,
 }
-TYPES: dict[str, Any] = {"training_seed": str, "inference_seed": str, "subsets": "Int64", "puzzle": str}
+TYPES: dict[str, Any] = {
+    "training_seed": str,
+    "inference_seed": str,
+    "subsets": "Int64",
+    "gap_puzzles": "Int64",
+    "puzzle": str,
+}
 
 
 Row = dict[str, object]

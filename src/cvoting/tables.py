@@ -9,12 +9,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from cvoting.gap import gap_closed, with_gap
 from cvoting.metrics import CELL_ACCURACY
 from cvoting.params.core import ParameterError
 from cvoting.params.voting import VotingParams
 from cvoting.pools import Pool, pools
-from cvoting.statistics import ROUNDING, percentile_interval, two_sided_p, wilson
-from cvoting.table_files import PAIRED_COLUMNS, VOTING_COLUMNS, Row, of_bank, rounded, write_csv
+from cvoting.statistics import ROUNDING, defined_interval, percentile_interval, two_sided_p, wilson
+from cvoting.table_files import GAP, NO_VOTE, ORACLE, PAIRED_COLUMNS, VOTING_COLUMNS, Row, of_bank, rounded, write_csv
 from cvoting.tally import ESTIMATORS, Tally, tally
 from cvoting.tasks.base import Task
 from cvoting.voting import VOTES, Highest, Reference
@@ -81,7 +82,10 @@ def voting_tables(counted: Tally, params: VotingParams, study: str) -> tuple[pd.
     `prefix` at K = 1 of one pair of seeds, Wilson's interval.  `tie_share` is the share of puzzles whose best score
     among the K candidates is not unique, empty for votes that are not by a score; `distinct_answers` is the mean number
     of different answers that the K candidates gave, empty where answers are unknown; both are exact for `expected`.
-    `subsets` is the number of candidate subsets a value is the mean over; empty where it is exact.
+    `subsets` is the number of candidate subsets a value is the mean over; empty where it is exact.  `gap_closed` is the
+    share of the gap between random choice and the oracle that the vote closes (`cvoting.gap`), with the percentiles of
+    the same resamples, of those in which it is defined; empty where there is no gap, as at K = 1, or where one of the
+    two is not among the votes.  `gap_puzzles` counts the puzzles with a gap.
 
     Paired comparison: `difference` is C-voting's outcome minus that of the vote `against`, on the same puzzles and
     candidates.  `p` is two-sided, by the bootstrap, not corrected for the number of rows; `better` and `worse` count
@@ -107,14 +111,18 @@ def _voting_rows(counted: Tally, pool: Pool, level: float) -> Iterator[tuple[Row
     puzzles = len(counted.puzzles)
     value = pool.values.mean(axis=(0, 1))
     low, high = percentile_interval(pool.draws, level)
+    closed = gap_closed(value, counted.votes), *defined_interval(gap_closed(pool.draws, counted.votes), level)
+    referenced = {NO_VOTE, ORACLE} <= set(counted.votes)
+    gaps = with_gap(pool.values, counted.votes).sum(axis=0) if referenced else None
     for at, about in _cells(counted, pool):
         bounds, extra = (low[at], high[at]), {}
         if pool.one_draw and about["K"] == 1 and about["estimator"] == "prefix" and about["metric"] != CELL_ACCURACY:
             bounds, extra = wilson(round(value[at] * puzzles), puzzles, level), {"interval": "Wilson, puzzles only"}
-        vote, estimator, _, K = at
+        vote, estimator, metric, K = at
         numbers = {"value": value[at], "low": bounds[0], "high": bounds[1]}
         numbers |= {"tie_share": pool.tied[vote, estimator, K], "distinct_answers": pool.distinct[estimator, K]}
-        yield about, rounded(numbers) | extra
+        numbers |= dict(zip(GAP, (bound[at] for bound in closed), strict=False))
+        yield about, rounded(numbers) | {"gap_puzzles": None if gaps is None else gaps[estimator, metric, K]} | extra
 
 
 def _paired_rows(counted: Tally, pool: Pool, level: float) -> Iterator[tuple[Row, Row]]:
@@ -145,4 +153,5 @@ def _cells(counted: Tally, pool: Pool) -> Iterator[tuple[tuple[int, ...], Row]]:
 
 
 def _frame(rows: list[Row], columns: tuple[str, ...]) -> pd.DataFrame:
-    return pd.DataFrame(rows, columns=list(columns)).astype({"subsets": "Int64"})
+    whole = {name: "Int64" for name in ("subsets", "gap_puzzles") if name in columns}
+    return pd.DataFrame(rows, columns=list(columns)).astype(whole)

@@ -93,9 +93,10 @@ def unreachable_steps(bench: Bench) -> None:
 
 @case("A table that does not fit the study")
 def inconsistent_tables(bench: Bench) -> None:
-    """Tables name a run and a bank that do not exist, and C-voting, which a table shows, is not among the votes."""
+    """Tables name a run and a bank that do not exist, and votes that they show are not among those of the study."""
     bench.change("params.yaml", {}, "figures")
     bench.change("params.yaml", ["log_probability", "random"], "voting", "votes")
+    bench.change("params.yaml", ["akorn-sudoku_hard"], "tables", "extra_selection_rules", "banks")
     bench.change("params.yaml", "itrsa", "tables", "table1_itrsa", "run")
     bench.change("params.yaml", "itrsa_gelu", "tables", "table4_ablation", "ffn")
     bench.cvoting(CHECK)

@@ -28,6 +28,7 @@ from cvoting.params.figures import (
     ConfidenceFigure,
     FiguresParams,
     PanelsFigure,
+    RulesFigure,
     SeedsFigure,
     StepsFigure,
     SummaryFigure,
@@ -53,6 +54,7 @@ PARAMS = {
         for name in ("fig2_akorn_voting", "fig9_transformer_voting", "fig10_voting_metrics")
     },
     "fig11_seed_dependency": SeedsFigure(banks=BANKS, votes=VOTED),
+    "extra_selection_rules": RulesFigure(banks=BANKS, votes=VOTED),
 }
 
 

@@ -116,8 +116,8 @@ def test_a_value_of_a_wrong_type_is_refused_at_every_leaf(laptop, schema):
         ("figures.fig2_akorn_voting.banks", ["akorn"], r"banks = 'akorn': expected one of akorn-sudoku_hard"),
         (
             "figures.fig2_akorn_voting.votes",
-            ["latent_residual"],
-            r"votes = 'latent_residual': expected one of confidence",
+            ["energy"],
+            r"votes = 'energy': expected one of confidence",
         ),
         ("study", "../etc", r"study = '../etc': expected letters, digits"),
     ],

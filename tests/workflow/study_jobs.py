@@ -88,7 +88,7 @@ class StudyJobs:
         """Tables of the paper that are made from one of the banks, or show the parameters of one of the runs."""
         used = {bank for bank, _ in self._chosen("banks", banks)}, {run for run, _ in self._chosen("runs", runs)}
         made = {
-            name: block.get("run") in used[1] if "run" in block else used[0] & set(block.values())
+            name: block.get("run") in used[1] if "run" in block else used[0] & set(block.get("banks", block.values()))
             for name, block in self.study.get("tables", {}).items()
         }
         return [f"making {name}" for name in made if made[name]]

@@ -102,7 +102,8 @@ def arguments(folder: Path, verb: str, name: str, out: Path) -> list[str]:
             return [f"--published={ROOT}/reference/published.csv", f"--out-dir={out}", *tables]
         case "table":
             table = getattr(STUDY.tables, name)
-            voting = [str(results / f"voting/{bank}.csv") for bank in table.banks]
+            suffixes = ["" if kind == "voting" else f".{kind}" for kind in table.tables]
+            voting = [str(results / f"voting/{bank}{suffix}.csv") for suffix in suffixes for bank in table.banks]
             return [f"--published={ROOT / table.published}", f"--out-dir={out}", "--voting", *voting]
         case "summary":
             of = recipes.summarised(STUDY)

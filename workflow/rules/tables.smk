@@ -1,6 +1,7 @@
-# The paper's tables: one rule, one module and one caption each, as CSV, Markdown and LaTeX.
+# The paper's tables and one beyond it: one rule, one module and one caption each, as CSV, Markdown and LaTeX.  The
+# rules are not called like their tables: a figure of the same name, which shares its caption, has that name.
 #
-# REQUIRED INPUTS: results/<study>/voting/<bank>.csv of the table's banks, reference/{published,hyperparameters}.csv
+# REQUIRED INPUTS: results/<study>/voting/<bank>[.paired].csv of the table's banks, reference/{published,hyperparameters}.csv
 # OUTPUTS:         results/<study>/tables/<table>.{csv,md,tex}
 
 
@@ -8,9 +9,9 @@ for table, block in study.tables.items():
 
     rule:
         name:
-            table
+            f"make_{table}"
         input:
-            voting=collect(VOTING, bank=block.banks),
+            voting=[file for kind in block.tables for file in collect(OF_BANK[kind], bank=block.banks)],
             published=block.published,
         output:
             report(

@@ -8,6 +8,7 @@ from cvoting.figures import (
     extra_adaptive_voting,
     extra_board_calibration,
     extra_confidence_discrimination,
+    extra_selection_rules,
     fig1_overview,
     fig2_akorn_voting,
     fig3_itrsa_voting,
@@ -38,5 +39,6 @@ FIGURES = {
         extra_board_calibration,
         extra_confidence_discrimination,
         extra_adaptive_voting,
+        extra_selection_rules,
     )
 }

@@ -11,6 +11,7 @@ from typing import Any
 
 import matplotlib
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
@@ -179,14 +180,18 @@ def percent_axis(axes: Axes) -> None:
         low, high = low - 0.005, high + 0.005
     margin = 0.03 * (high - low)
     axes.set_ylim(max(low, -margin), min(high, 1 + margin))
-    axes.yaxis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 5, 10]))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda fraction, _: f"{100 * fraction:.6g}"))
+    percent_ticks(axes.yaxis)
 
 
 def percent_x_axis(axes: Axes) -> None:
     """A horizontal axis of fractions, labelled in percent."""
-    axes.xaxis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 5, 10]))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda fraction, _: f"{100 * fraction:.6g}"))
+    percent_ticks(axes.xaxis)
+
+
+def percent_ticks(axis: Axis) -> None:
+    """Label an axis of fractions, or of numbers like them that may be negative, in percent."""
+    axis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 5, 10]))
+    axis.set_major_formatter(FuncFormatter(lambda fraction, _: f"{100 * fraction:.6g}"))
 
 
 def save(figure: Figure, pdf: Path, png: Path) -> None:

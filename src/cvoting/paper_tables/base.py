@@ -10,7 +10,9 @@ from cvoting.table_files import write_csv
 FORMATS = ("csv", "md", "tex")
 
 
-def write_table(data: pd.DataFrame, shown: pd.DataFrame, caption: str, name: str, out_dir: Path) -> None:
+def write_table(
+    data: pd.DataFrame, shown: pd.DataFrame, caption: str, name: str, out_dir: Path, pages: bool = False
+) -> None:
     """Write a table in three formats under its name.
 
     Args:
@@ -19,6 +21,7 @@ def write_table(data: pd.DataFrame, shown: pd.DataFrame, caption: str, name: str
         caption: what it is, of which study.
         name: of the table.
         out_dir: the folder of the three files.
+        pages: whether the table goes over several pages in LaTeX, as a `longtable`.
     """
     write_csv(data, out_dir / f"{name}.csv")
     markdown = f"{caption}\n\n{shown.to_markdown(index=False, disable_numparse=True)}\n"
@@ -26,7 +29,14 @@ def write_table(data: pd.DataFrame, shown: pd.DataFrame, caption: str, name: str
         shown.map(_escaped)
         .rename(columns=_escaped)
         .style.hide(axis="index")
-        .to_latex(hrules=True, caption=_escaped(caption), label=f"tab:{name}", position="tb", convert_css=False)
+        .to_latex(
+            hrules=True,
+            caption=_escaped(caption),
+            label=f"tab:{name}",
+            position=None if pages else "tb",
+            environment="longtable" if pages else None,
+            convert_css=False,
+        )
     )
     for suffix, text in (("md", markdown), ("tex", latex)):
         with atomic_path(out_dir / f"{name}.{suffix}") as temporary:
@@ -36,5 +46,11 @@ def write_table(data: pd.DataFrame, shown: pd.DataFrame, caption: str, name: str
 def _escaped(text: str) -> str:
     """Text as LaTeX writes it."""
     special = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-    special |= {c: f"\\{c}" for c in "&%$#_{}"} | {"β": r"$\beta$", "≠": r"$\neq$", "±": r"$\pm$", "–": "--"}
+    special |= {c: f"\\{c}" for c in "&%$#_{}"} | {
+        "β": r"$\beta$",
+        "≠": r"$\neq$",
+        "±": r"$\pm$",
+        "−": "$-$",
+        "–": "--",
+    }
     return "".join(special.get(character, character) for character in text)

@@ -35,6 +35,11 @@ class SeedsFigure(BanksFigure):
 
 
 @dataclass(frozen=True, kw_only=True)
+class RulesFigure(BanksFigure):
+    """A figure of how much of the gap between random choice and the oracle selection rules close."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class PanelsFigure:
     """A figure whose panels show several banks, which are told apart by their models."""
 
@@ -139,6 +144,10 @@ class FiguresParams:
     )
     extra_adaptive_voting: AdaptiveFigure | None = key(
         "beyond the paper: accuracy against the mean number of candidates, where it varies from puzzle to puzzle",
+        default=None,
+    )
+    extra_selection_rules: RulesFigure | None = key(
+        "beyond the paper: the share of the gap between random choice and the oracle that each rule closes",
         default=None,
     )
 

@@ -11,6 +11,8 @@ from cvoting.params.core import key
 class HyperparameterTable:
     """The hyper-parameters of a run beside the paper's."""
 
+    #: Which tables of each bank it is made from.
+    tables: ClassVar[tuple[str, ...]] = ("voting",)
     published: ClassVar[str] = "reference/hyperparameters.csv"
     #: Whose hyper-parameters the paper's table has.
     architecture: ClassVar[str]
@@ -47,6 +49,7 @@ class AkornTable(HyperparameterTable):
 class AblationTable:
     """The ablations of ItrSA++: the bank of each variant."""
 
+    tables: ClassVar[tuple[str, ...]] = ("voting",)
     published: ClassVar[str] = "reference/published.csv"
     no_truncation: str = key("bank of the run without gradient truncation")
     no_ema: str = key("bank of the whole model's run with its raw weights")
@@ -60,7 +63,16 @@ class AblationTable:
         return tuple(getattr(self, field.name) for field in fields(self))
 
 
-PaperTable = ItrsaTable | HrmTable | AkornTable | AblationTable
+@dataclass(frozen=True, kw_only=True)
+class RulesTable:
+    """Selection rules compared on the same candidates."""
+
+    tables: ClassVar[tuple[str, ...]] = ("voting", "paired")
+    published: ClassVar[str] = "reference/published.csv"
+    banks: tuple[str, ...] = key("banks of several candidates, in this order")
+
+
+PaperTable = ItrsaTable | HrmTable | AkornTable | AblationTable | RulesTable
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,6 +83,11 @@ class PaperTablesParams:
     table2_hrm: HrmTable | None = key("Table 2: hyper-parameters of HRM", default=None)
     table3_akorn: AkornTable | None = key("Table 3: hyper-parameters of AKOrN", default=None)
     table4_ablation: AblationTable | None = key("Table 4: ablations of ItrSA++", default=None)
+
+    extra_selection_rules: RulesTable | None = key(
+        "beyond the paper: which selection rule closes most of the gap between random choice and the oracle",
+        default=None,
+    )
 
     def __iter__(self) -> Iterator[str]:
         return (name for name in self.__dataclass_fields__ if getattr(self, name) is not None)

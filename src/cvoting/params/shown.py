@@ -8,11 +8,13 @@ from cvoting.params.figures import (
     ConfidenceFigure,
     FigureParams,
     PanelsFigure,
+    RulesFigure,
     SeedsFigure,
     SummaryFigure,
 )
 from cvoting.params.names import unknown
-from cvoting.params.paper_tables import AblationTable
+from cvoting.params.paper_tables import AblationTable, RulesTable
+from cvoting.table_files import NO_VOTE, ORACLE
 from cvoting.voting import VOTES, Vote, available
 
 if TYPE_CHECKING:
@@ -63,6 +65,8 @@ def figure_problems(study: "Study") -> Iterator[str]:
             yield from _panel(study, name, figure, [bank for bank in panel if bank in study.banks])
         if isinstance(figure, SummaryFigure) and 1 not in study.voting.K:
             yield f"figures.{name}: expected 1 among voting.K, {list(study.voting.K)}: it shows what no vote gives"
+        if isinstance(figure, RulesFigure):
+            yield from _gap(study, f"figures.{name}", figure.banks)
 
 
 def _confidence_bank(study: "Study", name: str, figure: FigureParams, bank: str) -> Iterator[str]:
@@ -108,6 +112,8 @@ def table_problems(study: "Study") -> Iterator[str]:
     for name, table in study.tables.items():
         if isinstance(table, AblationTable):
             yield from _ablations(study, name, table)
+        elif isinstance(table, RulesTable):
+            yield from _rules(study, f"tables.{name}", table)
         elif table.run not in study.runs:
             yield from unknown(f"tables.{name}.run", table.run, study.runs)
         elif study.runs[table.run].imported:
@@ -136,6 +142,28 @@ def _ablations(study: "Study", name: str, table: AblationTable) -> Iterator[str]
     raw, full = banks.get(table.no_ema), banks.get(table.full)
     if raw and full and (raw.run, raw.weights, full.weights) != (full.run, "raw", "average"):
         yield f"tables.{name}.no_ema = {table.no_ema!r}: expected the run of {table.full} with `weights: raw`"
+
+
+def _rules(study: "Study", where: str, table: RulesTable) -> Iterator[str]:
+    """Whether rules can be compared with C-voting, and with random choice and the oracle."""
+    if not table.banks:
+        yield f"{where}.banks = []: expected at least one"
+    for bank in table.banks:
+        yield from unknown(f"{where}.banks", bank, study.banks)
+    if "confidence" not in study.voting.votes:
+        yield f"{where}: expected 'confidence' among voting.votes, {list(study.voting.votes)}"
+    yield from _gap(study, where, table.banks)
+
+
+def _gap(study: "Study", where: str, banks: Sequence[str]) -> Iterator[str]:
+    """Whether there can be a gap between random choice and the oracle."""
+    for reference in (NO_VOTE, ORACLE):
+        if reference not in study.voting.votes:
+            yield f"{where}: expected {reference!r} among voting.votes, {list(study.voting.votes)}: it shows the gap"
+    for bank in banks:
+        if bank in study.banks and not any(1 < K <= study.banks[bank].candidates for K in study.voting.K):
+            found = f"banks.{bank} has {study.banks[bank].candidates}, and voting.K = {list(study.voting.K)}"
+            yield f"{where}.banks = {bank!r}: expected a bank of which several candidates vote: {found}"
 
 
 def _offered(study: "Study", name: str, table: str) -> dict[str, Vote] | None:

@@ -14,7 +14,9 @@ if "study" not in config:
 report: "workflow/report/workflow.rst"
 
 
-PHASES = ("data", "audit", "train", "rollouts", "voting", "adaptive", "calibration", "figures", "tables", "summary")
+PHASES = (
+    "data", "audit", "train", "rollouts", "voting", "scaling", "adaptive", "calibration", "figures", "tables", "summary",
+)
 for part in ("common", "provenance", *PHASES):
 
     include: f"workflow/rules/{part}.smk"

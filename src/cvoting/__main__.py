@@ -188,6 +188,7 @@ def recipe(args: argparse.Namespace) -> None:
         "voting": (),
         "steps": (),
         "adaptive": (),
+        "scaling": (),
         "calibration": (),
         "discrimination": (),
         "trajectories": (),

@@ -50,6 +50,17 @@ def make_model(network: dict[str, Any], task: dict[str, Any]) -> Any:
     return model.for_task(build(model.Params, network, "network"), sized)
 
 
+def count_flops(network: dict[str, Any], task: Any) -> Any:
+    """What the parts of the model of a parameter block cost on a task; no model is made of it."""
+    from typing import get_type_hints
+
+    from cvoting.flops.registry import FLOPS
+    from cvoting.params.core import build
+
+    count = choose_by("architecture", network, "network", FLOPS)
+    return count(build(get_type_hints(count)["params"], network, "network"), task)
+
+
 def read_puzzles(path: Path, task: Any) -> Any:
     """The puzzles of a file.
 

@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
-from cvoting.command_inputs import choose, make_task
+from cvoting.command_inputs import choose, count_flops, make_task
 
 
 def add_table_verbs(verb: Callable[..., argparse.ArgumentParser]) -> None:
@@ -16,6 +16,7 @@ def add_table_verbs(verb: Callable[..., argparse.ArgumentParser]) -> None:
     outputs = {
         voting: ("out", "paired"),
         steps: ("out",),
+        scaling: ("out",),
         adaptive: ("out",),
         calibration: ("out", "reliability", "risk"),
         discrimination: ("out",),
@@ -58,6 +59,20 @@ def steps(args: argparse.Namespace) -> None:
     params, task = build(VotingParams, recipe["voting"], "voting"), make_task(recipe["task"])
     with record_run(args.out, recipe=recipe):
         write_steps(args.shards, params, task, recipe["study"], recipe["read_at"], args.out)
+
+
+def scaling(args: argparse.Namespace) -> None:
+    """Compute a bank's accuracy and its cost for every number of candidates and steps."""
+    from cvoting.params.core import build
+    from cvoting.params.voting import VotingParams
+    from cvoting.run_record import record_run
+    from cvoting.scaling_table import write_scaling
+
+    recipe, read_at = args.recipe, (args.recipe["read_at"], args.recipe["from_step"])
+    params, task = build(VotingParams, recipe["voting"], "voting"), make_task(recipe["task"])
+    network = count_flops(recipe["network"], task)
+    with record_run(args.out, recipe=recipe):
+        write_scaling(args.shards, params, task, recipe["study"], network, *read_at, args.out)
 
 
 def adaptive(args: argparse.Namespace) -> None:

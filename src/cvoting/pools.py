@@ -1,6 +1,6 @@
 """The outcomes of a bank over one or several seeds, with resampled means."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -49,24 +49,42 @@ def pools(counted: Tally, params: VotingParams) -> Iterator[Pool]:
 
     Every pool is resampled alike, so that their intervals do not differ by chance.
     """
-    training, inference = (sorted(set(seeds)) for seeds in zip(*counted.values, strict=True))
-    groups = [([t], [i]) for t in training for i in inference]
-    if len(inference) > 1:
-        groups += [([t], inference) for t in training]
-    if len(training) > 1:
-        groups += [(training, inference)]
-    for t_seeds, i_seeds in groups:
+    for t_seeds, i_seeds in groups_of_seeds(counted.values):
         values = np.stack([sum(counted.values[t, i] for i in i_seeds) / len(i_seeds) for t in t_seeds])
         by_column = values.reshape(*values.shape[:2], -1)
         draws = bootstrap_means(by_column, params.resamples, generator("bootstrap", params.seed))
         yield Pool(
-            training_seed=str(t_seeds[0]) if len(t_seeds) == 1 else ALL,
-            inference_seed=str(i_seeds[0]) if len(i_seeds) == 1 else ALL,
+            training_seed=name_of_seeds(t_seeds),
+            inference_seed=name_of_seeds(i_seeds),
             values=values,
             draws=draws.reshape(params.resamples, *values.shape[2:]),
             tied=_mean(counted.tied, t_seeds, i_seeds),
             distinct=_mean(counted.distinct, t_seeds, i_seeds),
         )
+
+
+def groups_of_seeds(pairs: Iterable[tuple[int, int]]) -> list[tuple[list[int], list[int]]]:
+    """The training and the inference seeds of every pool, as of `pools`.
+
+    Args:
+        pairs: every training seed with every inference seed.
+    """
+    training, inference = (sorted(set(seeds)) for seeds in zip(*pairs, strict=True))
+    groups = [([t], [i]) for t in training for i in inference]
+    if len(inference) > 1:
+        groups += [([t], inference) for t in training]
+    if len(training) > 1:
+        groups += [(training, inference)]
+    return groups
+
+
+def name_of_seeds(seeds: Sequence[int]) -> str:
+    """A seed, or `ALL` of several.
+
+    Args:
+        seeds: at least one.
+    """
+    return str(seeds[0]) if len(seeds) == 1 else ALL
 
 
 def _mean(

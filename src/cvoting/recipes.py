@@ -94,6 +94,29 @@ def steps(study: Study, bank: str) -> str:
     return canonical({"study": study.study, "bank": bank, "task": task, "read_at": plan.read_at, "voting": params})
 
 
+def scaling(study: Study, bank: str) -> str:
+    """Compute a bank's accuracy and its cost for every number of candidates at its listed steps."""
+    block, run = study.banks[bank], study.runs[study.banks[bank].run]
+    read, steps = block.plan().candidates_read, block.read_at
+    trained = study.training_of(block.run).T_train
+    return canonical({
+        "study": study.study,
+        "bank": bank,
+        "task": study.datasets[block.dataset].task,
+        "network": study.models[run.model].network,
+        "read_at": steps,
+        # What is gained over the steps of training, where more than these are listed.
+        "from_step": trained if trained in steps[:-1] else steps[0],
+        "voting": replace(study.voting, K=tuple(sorted({1, *(k for k in study.voting.K if k < read), read}))),
+    })  # fmt: skip
+
+
+def scaling_modules(study: Study, bank: str) -> tuple[str, ...]:
+    """The modules whose import closure is the code of a job that says what accuracy costs."""
+    network = study.models[study.runs[study.banks[bank].run].model].network
+    return "cvoting.scaling_table", f"cvoting.flops.{network.architecture}", _task(study, bank)
+
+
 def voting_modules(study: Study, bank: str) -> tuple[str, ...]:
     """The modules whose import closure is the code of a voting job, at the end or at listed steps."""
     return "cvoting.tables", _task(study, bank)

@@ -50,6 +50,7 @@ ADAPTIVE_COLUMNS = (
 TRAJECTORIES_COLUMNS = (
     *OF, *SIZES, "puzzle", "pooled", "example", "candidate", "step", "confidence", "board", "optimal",
 )  # fmt: skip
+SCALING_COLUMNS = (*OF, *SIZES, "vote", "estimator", "metric", "measure", "K", "flops", "from_step", "value", *INTERVAL)
 #: Of a training log the columns of every model that later stages read.
 LOG_COLUMNS = ("update", "validation_loss", "validation_board")
 #: What a table is called, and what its columns are.
@@ -62,6 +63,7 @@ TABLES = {
     "discrimination table": DISCRIMINATION_COLUMNS,
     "adaptive table": ADAPTIVE_COLUMNS,
     "table of trajectories": TRAJECTORIES_COLUMNS,
+    "table of scaling": SCALING_COLUMNS,
 }
 TYPES: dict[str, Any] = {
     "training_seed": str,

@@ -41,7 +41,7 @@ def write_voting(
         ShardsError: when the files are not all those of one bank.
         TallyError: when a vote of them cannot be held.
     """
-    _check_votes(params)
+    check_votes(params)
     voting, paired = voting_tables(tally(shards, params, task), params, study)
     write_csv(voting, out)
     write_csv(paired, paired_out)
@@ -63,13 +63,20 @@ def write_steps(
         ShardsError: when the files are not all those of one bank.
         TallyError: when a vote of them cannot be held.
     """
-    _check_votes(params)
+    check_votes(params)
     tables = [voting_tables(tally(shards, params, task, step), params, study)[0] for step in read_at]
     write_csv(pd.concat(tables, ignore_index=True), out)
 
 
-def _check_votes(params: VotingParams) -> None:
-    """Refuse unknown votes."""
+def check_votes(params: VotingParams) -> None:
+    """Refuse unknown votes.
+
+    Args:
+        params: names them.
+
+    Raises:
+        ParameterError: where there is one.
+    """
     unknown = [f"voting.votes = {v!r}: expected one of {', '.join(VOTES)}" for v in params.votes if v not in VOTES]
     if unknown:
         raise ParameterError(unknown)

@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import get_args, get_type_hints
 
@@ -12,7 +13,10 @@ from matplotlib.axes import Axes
 from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
 
+from cvoting.bank import Bank, Reading
+from cvoting.bank_file import write_banks
 from cvoting.figures import (
+    extra_compute_scaling,
     fig1_overview,
     fig3_itrsa_voting,
     fig4_hrm_voting,
@@ -22,6 +26,7 @@ from cvoting.figures import (
     style,
 )
 from cvoting.figures.registry import FIGURES
+from cvoting.flops.base import NetworkFlops
 from cvoting.params.core import plain
 from cvoting.params.figures import (
     BanksFigure,
@@ -29,13 +34,15 @@ from cvoting.params.figures import (
     FiguresParams,
     PanelsFigure,
     RulesFigure,
+    ScalingFigure,
     SeedsFigure,
     StepsFigure,
     SummaryFigure,
 )
 from cvoting.params.voting import VotingParams
 from cvoting.published import read_published
-from cvoting.table_files import over_all_seeds, read_csv, write_csv
+from cvoting.scaling_table import write_scaling
+from cvoting.table_files import TableError, over_all_seeds, read_csv, write_csv
 from cvoting.tables import write_voting
 from cvoting.tasks.sudoku import Sudoku
 from cvoting.voting import VOTES
@@ -44,6 +51,8 @@ K = (1, 2, 4, 8)
 STEPS = (8, 16, 32)
 BANKS = ("hard", "extreme")
 VOTED = ("confidence", "negative_entropy")
+#: What the parts of a made-up network cost.
+NETWORK = NetworkFlops(embed=50, start=7, step=100, readout=30, differentiated=100, of_state=0)
 PARAMS = {
     "fig1_overview": SummaryFigure(panels=(BANKS, ("hard",)), votes=VOTED),
     "fig3_itrsa_voting": PanelsFigure(panels=(BANKS, ("hard",)), votes=("confidence",)),
@@ -55,12 +64,30 @@ PARAMS = {
     },
     "fig11_seed_dependency": SeedsFigure(banks=BANKS, votes=VOTED),
     "extra_selection_rules": RulesFigure(banks=BANKS, votes=VOTED),
+    "extra_compute_scaling": ScalingFigure(banks=BANKS, votes=("confidence",)),
 }
 
 
 @pytest.fixture
-def table_files(bank_file: Callable[..., Path], tmp_path: Path) -> dict[tuple[str, str], Path]:
-    """The voting table and the table of steps of two banks with three inference seeds, of different models."""
+def read_out(make_bank: Callable[..., Bank], tmp_path: Path) -> Callable[..., Path]:
+    """Writes a bank that was read out at `STEPS`, before the last of which its first candidates are wrong."""
+
+    def write(name: str, **options: object) -> Path:
+        end, steps = make_bank(**options), {}
+        for step, wrong in zip(STEPS, (4, 2, 0), strict=True):
+            right = {metric: values & (np.arange(8) >= wrong) for metric, values in end.correct.items()}
+            steps[step] = Reading(end.scores, right, end.cell_accuracy)
+        write_banks(tmp_path / name, [replace(end, steps=steps)])
+        return tmp_path / name
+
+    return write
+
+
+@pytest.fixture
+def table_files(
+    bank_file: Callable[..., Path], read_out: Callable[..., Path], tmp_path: Path
+) -> dict[tuple[str, str], Path]:
+    """The tables of votes, steps and scaling of two banks with three inference seeds, of different models."""
     params = VotingParams(K=K, votes=tuple(VOTES), subsets=4, resamples=100, level=0.95, seed=0)
     task, files = Sudoku(name="sudoku", box=(2, 2)), {}
     for place, (bank, model) in enumerate(zip(BANKS, ("itrsa", "a_model_of_mine"), strict=True)):
@@ -76,6 +103,10 @@ def table_files(bank_file: Callable[..., Path], tmp_path: Path) -> dict[tuple[st
         files[bank, "voting"], files[bank, "steps"] = tmp_path / f"{bank}.csv", tmp_path / f"{bank}.steps.csv"
         write_csv(by_step[STEPS[-1]], files[bank, "voting"])
         write_csv(pd.concat(by_step.values(), ignore_index=True), files[bank, "steps"])
+        files[bank, "scaling"] = tmp_path / f"{bank}.scaling.csv"
+        read = [read_out(f"{bank}{s}", first=20 * place, model=model, inference_seed=s) for s in (0, 1, 2)]
+        one = replace(params, votes=("confidence",))
+        write_scaling(read, one, task, "a-study", NETWORK, STEPS, STEPS[0], files[bank, "scaling"])
     return files
 
 
@@ -311,3 +342,54 @@ def test_figure_11_has_a_point_per_seed(table_files) -> None:
     points = [line for line in figure.axes[0].lines if line.get_marker() == "."]
     assert len(points) == len(VOTED) * len(K)
     assert all(len(line.get_ydata()) == 3 for line in points)
+
+
+def test_the_figure_of_scaling_holds_the_rows_of_its_table_with_front_and_shares_beside_them(table_files) -> None:
+    data = prepared("extra_compute_scaling", table_files)
+    table = over_all_seeds(read_csv(table_files["hard", "scaling"]))
+    table = table[(table["vote"] == "confidence") & (table["metric"] == "board")]
+    ours = data[data["bank"] == "hard"]
+    numbers = ["K", "T_eval", "flops", "value", "low", "high"]
+    for measure in ("accuracy", "front_held_out", *extra_compute_scaling.GAINS):
+        source = table[table["measure"] == measure]
+        assert ours.loc[ours["measure"] == measure, numbers].values.tolist() == source[numbers].values.tolist()
+    front = table[table["measure"] == "front"]
+    assert ours.loc[ours["front"], numbers].values.tolist() == front[numbers].values.tolist()
+    assert 1 < len(front) < len(K) * len(STEPS)
+    for name in ("depth", "breadth"):
+        (source,) = table.loc[table["measure"] == f"{name}_share", ["value", "low", "high"]].values.tolist()
+        (shares,) = ours.loc[ours["measure"] == name, ["share", "share_low", "share_high"]].values.tolist()
+        np.testing.assert_array_equal(shares, source)
+    assert ours.loc[~ours["measure"].isin(["depth", "breadth"]), "share"].isna().all()
+
+
+def test_the_figure_of_scaling_has_a_curve_for_each_number_of_candidates_and_shares_where_there_is_a_gain(
+    table_files,
+) -> None:
+    data = prepared("extra_compute_scaling", table_files)
+    figure = extra_compute_scaling.draw(data)
+    upper, lower = figure.axes[0], figure.axes[2]
+    rows = data[(data["bank"] == "hard") & (data["measure"] == "accuracy")]
+    for K_shown, line in zip(K, upper.lines, strict=False):
+        of_K = rows[rows["K"] == K_shown].sort_values("T_eval")
+        assert line.get_xydata().tolist() == of_K[["flops", "value"]].values.tolist()
+    assert len(upper.lines) == len(K) + 2, "the front, after the fact and judged"
+    assert lower.get_xlabel().startswith("depth: 8 to 32 steps; breadth: $K$ = 1 to 8\n")
+    some = {"share": 0.25, "share_low": -0.1, "share_high": 0.5}
+    with_shares = data.assign(**{name: data[name].where(data["measure"] != "depth", n) for name, n in some.items()})
+    with_shares = with_shares.assign(**{n: with_shares[n].where(data["measure"] != "breadth", 0.75) for n in some})
+    said = extra_compute_scaling.draw(with_shares).axes[2].get_xlabel()
+    assert said.endswith("\nshares: depth 25% (-10 to 50), breadth 75% (75 to 75)")
+    said = extra_compute_scaling.draw(data.assign(share=np.nan)).axes[2].get_xlabel()
+    assert said.endswith("\nshares: undefined, as there may be no gain")
+    gains = data[(data["bank"] == "hard") & data["measure"].isin(list(extra_compute_scaling.GAINS))]
+    low, high = lower.get_ylim()
+    assert low <= min(0, gains["low"].min())
+    assert max(0, gains["high"].max()) <= high
+
+
+def test_a_figure_of_scaling_reads_tables_of_scaling_only(table_files, repository, tmp_path) -> None:
+    recipe = {"title": "a study", "paper_scale": False, "params": plain(PARAMS["extra_compute_scaling"])}
+    published, tables = repository / "reference/published.csv", [table_files[bank, "steps"] for bank in BANKS]
+    with pytest.raises(TableError, match="a voting table, expected the table of scaling"):
+        extra_compute_scaling.write(recipe, tables, published, tmp_path / "out")

@@ -85,7 +85,7 @@ def recipe_with_level(level: float) -> str:
         (
             ["recipe", "fit", "x"],
             "unknown stage 'fit': expected one of "
-            "data, audit, train, import_run, rollouts, voting, steps, adaptive, calibration, discrimination, "
+            "data, audit, train, import_run, rollouts, voting, steps, adaptive, scaling, calibration, discrimination, "
             "trajectories, figure, table, summary\n",
         ),
         (["recipe", "train", "x", "0"], "unknown train 'x': expected one of akorn-sudoku, akorn-sudoku_extreme"),

@@ -55,10 +55,11 @@ class StudyJobs:
         ]
 
     def voting(self, banks: Collection[str] | None = None) -> list[str]:
-        """Voting tables, and those of steps."""
+        """Voting tables, and those of steps and of what they cost."""
         chosen = dict(self._chosen("banks", banks))
-        steps = [f"voting in {name} at the steps it lists" for name, bank in chosen.items() if bank.get("read_at")]
-        return [f"voting in {name}" for name in chosen] + steps
+        read = [name for name, bank in chosen.items() if bank.get("read_at")]
+        steps = [f"voting in {name} at the steps it lists" for name in read]
+        return [f"voting in {name}" for name in chosen] + steps + [f"accuracy against cost in {name}" for name in read]
 
     def adaptive(self, banks: Collection[str] | None = None) -> list[str]:
         """Tables of adaptive voting: of banks of several candidates."""

@@ -34,6 +34,7 @@ REGISTRIES = {
     "voting": ["cvoting.tasks.registry"],
     "steps": ["cvoting.tasks.registry"],
     "adaptive": ["cvoting.tasks.registry"],
+    "scaling": ["cvoting.flops.registry", "cvoting.tasks.registry"],
     "calibration": ["cvoting.tasks.registry"],
     "discrimination": ["cvoting.tasks.registry"],
     "trajectories": [],
@@ -61,6 +62,7 @@ JOBS = [
         for bank in ("akorn-maze_hard", "hrm-sudoku_hard", "itrsa-sudoku_hard", "transformer-sudoku_hard")
     ),
     *(("voting", bank) for bank in ("akorn-sudoku_hard", "akorn-maze_hard")),
+    *(("scaling", bank) for bank in ("itrsa-sudoku_hard", "itrsa-maze_hard")),
     *(("steps", bank) for bank in ("itrsa-sudoku_hard", "itrsa-maze_hard")),
     *(("adaptive", bank) for bank in ("akorn-sudoku_hard", "akorn-maze_hard")),
     *((kind, bank) for kind in ("calibration", "discrimination") for bank in ("itrsa-sudoku_hard", "itrsa-maze_hard")),
@@ -90,13 +92,14 @@ def arguments(folder: Path, verb: str, name: str, out: Path) -> list[str]:
         case "voting":
             shards = map(str, sorted((results / f"rollouts/{name}").rglob("*.parquet")))
             return [f"--out={out}/v", f"--paired={out}/p", *shards]
-        case "steps" | "adaptive" | "calibration" | "discrimination" | "trajectories":
+        case "steps" | "scaling" | "adaptive" | "calibration" | "discrimination" | "trajectories":
             shards = map(str, sorted((results / f"rollouts/{name}/train0-infer0").glob("*.parquet")))
             others = [f"--reliability={out}/b", f"--risk={out}/r"] if verb == "calibration" else []
             return [f"--out={out}/a", *others, *shards]
         case "figure":
             figure = getattr(STUDY.figures, name)
-            files = {"voting": "voting/{}.csv"} | {kind: f"voting/{{}}.{kind}.csv" for kind in ("steps", "adaptive")}
+            of_votes = ("steps", "scaling", "adaptive")
+            files = {"voting": "voting/{}.csv"} | {kind: f"voting/{{}}.{kind}.csv" for kind in of_votes}
             patterns = [files.get(kind, f"calibration/{{}}.{kind}.csv") for kind in figure.tables]
             tables = [str(results / pattern.format(bank)) for pattern in patterns for bank in figure.banks]
             return [f"--published={ROOT}/reference/published.csv", f"--out-dir={out}", *tables]

@@ -55,8 +55,9 @@ def jobs(study: Study) -> dict[str, dict[tuple, object]]:
             for shard in range(bank.shards):
                 found["rollouts"][name, seed, shard] = bank.run, recipes.rollouts(study, name, seed, shard)
         found["voting"][name,] = recipes.voting(study, name)
-        for kind in set(bank.tables) & {"steps", "adaptive", "calibration", "discrimination", "trajectories"}:
-            stage = "voting" if kind in ("steps", "adaptive") else "calibration"
+        of_votes = {"steps", "scaling", "adaptive"}
+        for kind in set(bank.tables) & {*of_votes, "calibration", "discrimination", "trajectories"}:
+            stage = "voting" if kind in of_votes else "calibration"
             found[stage][name, kind] = getattr(recipes, kind)(study, name)
     for kind, blocks in (("figure", study.figures), ("table", study.tables)):
         for name in blocks:

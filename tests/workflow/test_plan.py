@@ -32,6 +32,7 @@ def test_the_laptop_study_takes_the_jobs_that_its_parameters_ask_for(elsewhere):
         "rolling out itrsa-maze_hard: training seed 0, inference seed 4, shard 0",
         "training transformer-sudoku with seed 0",
         "voting in akorn-sudoku_hard",
+        "accuracy against cost in itrsa-maze_hard",
         "voting in itrsa-maze_hard at the steps it lists",
     } <= set(plan)
 

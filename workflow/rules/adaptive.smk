@@ -8,7 +8,7 @@ rule adaptive:
     input:
         lambda w: shards(w.bank, first=["inference_seed"]),
     output:
-        ADAPTIVE,
+        OF_BANK["adaptive"],
     log:
         f"{LOG}/adaptive/{{bank}}.log",
     benchmark:

@@ -35,9 +35,9 @@ SEED = f"results/{S}/checkpoints/{{run}}/seed{{training_seed}}"
 CHECKPOINT, TRAINING_LOG = f"{SEED}.safetensors", f"{SEED}.log.csv"
 SHARD = f"results/{S}/rollouts/{{bank}}/train{{training_seed}}-infer{{inference_seed}}/shard{{shard}}.parquet"
 VOTING, PAIRED = (f"results/{S}/voting/{{bank}}.{suffix}csv" for suffix in ("", "paired."))
-STEPS, ADAPTIVE = (f"results/{S}/voting/{{bank}}.{suffix}.csv" for suffix in ("steps", "adaptive"))
+VOTES = ("steps", "scaling", "adaptive")
 CONFIDENCE = ("calibration", "reliability", "risk", "discrimination", "trajectories")
-OF_BANK = {"voting": VOTING, "paired": PAIRED, "steps": STEPS, "adaptive": ADAPTIVE}
+OF_BANK = {"voting": VOTING, "paired": PAIRED} | {k: f"results/{S}/voting/{{bank}}.{k}.csv" for k in VOTES}
 OF_BANK |= {k: f"results/{S}/calibration/{{bank}}.{k}.csv" for k in CONFIDENCE}
 FIGURE, TABLE = (f"results/{S}/{kind}s/{{{kind}}}.{{format}}" for kind in ("figure", "table"))
 PARTIAL, METRICS, CURVES = (f"results/{S}/{name}" for name in (".partial", "metrics.json", "plots/{curves}.csv"))
@@ -105,7 +105,7 @@ OUTPUTS = {
     "train": [file for run in study.runs for file in trainings(run)],
     "rollouts": [file for bank in study.banks for file in shards(bank)],
     "voting": collect([VOTING, PAIRED], bank=study.banks)
-    + [file for kind in ("steps", "adaptive") for file in collect(OF_BANK[kind], bank=banks_with(kind))],
+    + [file for kind in VOTES for file in collect(OF_BANK[kind], bank=banks_with(kind))],
     "calibration": [file for kind in CONFIDENCE for file in collect(OF_BANK[kind], bank=banks_with(kind))],
     "figures": collect(FIGURE, figure=study.figures, format=["pdf", "png", "csv"]) + copies(),
     "tables": collect(TABLE, table=study.tables, format=["csv", "md", "tex"]),

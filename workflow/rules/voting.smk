@@ -39,7 +39,7 @@ rule steps:
     input:
         lambda w: shards(w.bank, first=["inference_seed"]),
     output:
-        STEPS,
+        OF_BANK["steps"],
     log:
         f"{LOG}/steps/{{bank}}.log",
     benchmark:

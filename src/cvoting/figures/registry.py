@@ -7,6 +7,7 @@ Each has `prepare`, which computes every number that is drawn, `draw`, which dra
 from cvoting.figures import (
     extra_adaptive_voting,
     extra_board_calibration,
+    extra_compute_scaling,
     extra_confidence_discrimination,
     extra_selection_rules,
     fig1_overview,
@@ -40,5 +41,6 @@ FIGURES = {
         extra_confidence_discrimination,
         extra_adaptive_voting,
         extra_selection_rules,
+        extra_compute_scaling,
     )
 }

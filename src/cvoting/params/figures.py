@@ -30,6 +30,13 @@ class StepsFigure(BanksFigure):
 
 
 @dataclass(frozen=True, kw_only=True)
+class ScalingFigure(BanksFigure):
+    """A figure of accuracy against cost."""
+
+    tables: ClassVar[tuple[str, ...]] = ("scaling",)
+
+
+@dataclass(frozen=True, kw_only=True)
 class SeedsFigure(BanksFigure):
     """A figure of the spread over inference seeds."""
 
@@ -149,6 +156,10 @@ class FiguresParams:
     extra_selection_rules: RulesFigure | None = key(
         "beyond the paper: the share of the gap between random choice and the oracle that each rule closes",
         default=None,
+    )
+
+    extra_compute_scaling: ScalingFigure | None = key(
+        "beyond the paper: accuracy against floating point operations, of candidates and of steps", default=None
     )
 
     def __iter__(self) -> Iterator[str]:

@@ -131,7 +131,7 @@ class BankParams(Extent):
     @property
     def tables(self) -> tuple[str, ...]:
         """The kinds of tables that are made of it."""
-        read = ("steps", "trajectories") if self.read_at else ()
+        read = ("steps", "trajectories", "scaling") if self.read_at else ()
         kept = ("calibration", "reliability", "risk") if self.logit_candidates else ()
         compared = ("adaptive", "discrimination") if self.candidates > 1 else ()
         return "voting", *read, *kept, *compared

@@ -83,7 +83,7 @@ def _figure_bank(study: "Study", name: str, figure: FigureParams, bank: str) -> 
     (table,) = figure.tables
     offered, block = _offered(study, bank, table), study.banks[bank]
     shown_without_a_vote = block.candidates == 1 and isinstance(figure, PanelsFigure)
-    if table == "steps" and not block.read_at:
+    if table != "voting" and not block.read_at:
         yield f"figures.{name}.banks = {bank!r}: expected a bank with `read_at`, the steps that are shown"
     elif block.random_start_anyway:
         yield f"figures.{name}.banks = {bank!r}: expected a bank that starts as its model was trained to"
@@ -174,6 +174,6 @@ def _offered(study: "Study", name: str, table: str) -> dict[str, Vote] | None:
         return None
     extra = study.models[run.model].network.extra_scores
     known = [vote for vote in study.voting.votes if vote in VOTES]
-    if table == "steps":
+    if table != "voting":
         return available(known, bank.step_scores(extra), answers=False)
     return available(known, bank.scores(extra))

@@ -10,7 +10,7 @@ BEFORE_VOTING := fetch|data|audit|train|import_run|rollouts
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup reproduce figures report test test-fast check bench clean
+.PHONY: help setup reproduce figures report publish test test-fast check bench clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -35,13 +35,17 @@ figures: $(READY)  ## every figure and table again, from rollouts that are here 
 report: $(READY)  ## one page with every figure and table, captions and parameters: results/report.html
 	snakemake --report results/report.html $(CONFIGFILE)
 
+publish: $(READY)  ## the verdicts of the study, copied to docs/results/, and README's table of them
+	snakemake --cores all publish_claims $(CONFIGFILE)
+	python -m cvoting headline
+
 test: $(READY)  ## all tests, within 15 minutes
 	python -m pytest
 
 test-fast: $(READY)  ## the tests that take seconds
 	python -m pytest -m "not slow"
 
-check: $(READY)  ## style, types, spelling, workflow lint, schema
+check: $(READY)  ## style, types, spelling, workflow lint, schema, README's table
 	ruff check
 	ruff format --check
 	snakefmt --check --line-length 120 Snakefile workflow
@@ -49,6 +53,7 @@ check: $(READY)  ## style, types, spelling, workflow lint, schema
 	mypy
 	snakemake --lint
 	python -m cvoting schema --check
+	python -m cvoting headline --check
 
 bench: $(READY)  ## speed of the models beside the machine's
 	python benchmarks/bench_models.py

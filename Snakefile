@@ -14,10 +14,8 @@ if "study" not in config:
 report: "workflow/report/workflow.rst"
 
 
-PHASES = (
-    "data", "audit", "train", "rollouts", "voting", "scaling", "adaptive", "calibration", "figures", "tables", "summary",
-)
-for part in ("common", "provenance", *PHASES):
+PHASES = "data audit train rollouts voting scaling adaptive calibration figures tables summary claims"
+for part in ("common", "provenance", *PHASES.split()):
 
     include: f"workflow/rules/{part}.smk"
 

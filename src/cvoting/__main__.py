@@ -31,6 +31,13 @@ def sources(args: argparse.Namespace) -> None:
     update(args.file, args.check)
 
 
+def headline(args: argparse.Namespace) -> None:
+    """Write the headline table of README from a table of claims, or check that it is up to date."""
+    from cvoting.claims.headline import write_headline
+
+    write_headline(args.claims, args.file, args.check)
+
+
 def data(args: argparse.Namespace) -> None:
     """Build a dataset."""
     from cvoting.data.registry import SOURCES
@@ -195,6 +202,7 @@ def recipe(args: argparse.Namespace) -> None:
         "figure": (),
         "table": (),
         "summary": (),
+        "claims": (),
     }
     wanted = choose("stage", args.stage, stages)
     if len(args.numbers) != len(wanted):
@@ -209,10 +217,11 @@ def recipe(args: argparse.Namespace) -> None:
         "figure": dict(study.figures.items()),
         "table": dict(study.tables.items()),
         "summary": {study.study: study},
+        "claims": {study.study: study},
     }
     made = {name: bank for name, bank in study.banks.items() if args.stage in bank.tables}
     choose(args.stage, args.name, dict(blocks.get(args.stage, made)))
-    of = () if args.stage == "summary" else (args.name, *args.numbers)
+    of = () if args.stage in ("summary", "claims") else (args.name, *args.numbers)
     print(getattr(recipes, args.stage)(study, *of))
 
 
@@ -235,6 +244,10 @@ def parser() -> argparse.ArgumentParser:
     sub.add_argument("--sha256", help="checksum of a re-exported file that you trust in place of ours")
     sub = verb(sources)
     sub.add_argument("--file", type=Path, default=Path("docs/data.md"))
+    sub.add_argument("--check", action="store_true", help="fail when the file is not up to date")
+    sub = verb(headline)
+    sub.add_argument("--claims", type=Path, default=Path("docs/results/laptop/claims.csv"))
+    sub.add_argument("--file", type=Path, default=Path("README.md"))
     sub.add_argument("--check", action="store_true", help="fail when the file is not up to date")
     verb(data, "recipe", raw=Path, out=Path)
     sub = verb(audit)

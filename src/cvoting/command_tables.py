@@ -33,6 +33,10 @@ def add_table_verbs(verb: Callable[..., argparse.ArgumentParser]) -> None:
     for kind in ("voting table", "calibration table", "discrimination table", "training log"):
         option, about = kind.split()[0], f"{kind}s, in the recipe's order"
         sub.add_argument(f"--{option}", type=Path, nargs="*", default=[], help=about)
+    sub = verb(claims, "recipe", published=Path, field=Path, out_dir=Path)
+    for kind in ("voting", "paired", "steps", "calibration", "discrimination", "trajectories", "checkpoints"):
+        about = "checkpoints of the counted runs" if kind == "checkpoints" else f"tables of {kind}"
+        sub.add_argument(f"--{kind}", type=Path, nargs="*", default=[], help=f"{about}, in the recipe's order")
 
 
 def voting(args: argparse.Namespace) -> None:
@@ -154,3 +158,13 @@ def summary(args: argparse.Namespace) -> None:
 
     with record_run(args.out_dir / "metrics.json", recipe=args.recipe):
         write_summary(args.recipe, args.voting, args.calibration, args.discrimination, args.training, args.out_dir)
+
+
+def claims(args: argparse.Namespace) -> None:
+    """Judge the claims of the paper: a verdict on each, by rules."""
+    from cvoting.claims.table import KINDS, write_claims
+    from cvoting.run_record import record_run
+
+    files = {kind: getattr(args, kind) for kind in KINDS}
+    with record_run(args.out_dir / "claims.csv", recipe=args.recipe):
+        write_claims(args.recipe, files, args.checkpoints, args.published, args.field, args.out_dir)

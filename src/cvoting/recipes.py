@@ -12,6 +12,11 @@ from cvoting.params.calibration import CalibrationPlan, DiscriminationPlan, Traj
 from cvoting.params.core import canonical, plain
 from cvoting.params.study import Study
 
+#: The kinds of a bank's tables, beside that of votes and of their comparison, that claims are judged by.
+CLAIMED_KINDS = ("steps", "calibration", "discrimination", "trajectories")
+#: The models whose parameters the paper counts, and the dataset of its ablation.
+COUNTED, ABLATED = ("akorn", "hrm_fixed", "itrsa"), "sudoku_extreme"
+
 
 def data(study: Study, dataset: str) -> str:
     """Build a dataset."""
@@ -218,6 +223,45 @@ def summary_modules() -> tuple[str, ...]:
     return ("cvoting.summary",)
 
 
+def claims(study: Study) -> str:
+    """Judge the claims of the paper."""
+    return canonical(claimed(study))
+
+
+def claimed(study: Study) -> dict[str, Any]:
+    """What claims are judged by, in its order: banks by model and dataset, of each kind of table those that have one.
+
+    Of several banks of a model on a dataset the first with most candidates is meant, but none that starts otherwise
+    than its model was trained to or has raw weights.  The variants of Table 4 are those of its block, where they solve
+    the puzzles that the paper's do.
+    """
+    banks: dict[str, dict[str, str]] = {}
+    for name, block in sorted(study.banks.items(), key=lambda bank: -bank[1].candidates):
+        if not block.random_start_anyway and block.weights == "average" and block.split == "test":
+            banks.setdefault(study.runs[block.run].model, {}).setdefault(block.dataset, name)
+    ablation = study.tables.table4_ablation
+    whole = study.banks.get(ablation.full) if ablation else None
+    variants = plain(ablation) if whole and whole.dataset == ABLATED else {}
+    used = sorted({*variants.values(), *(bank for of_model in banks.values() for bank in of_model.values())})
+    tables = {kind: [bank for bank in used if kind in study.banks[bank].tables] for kind in ("voting", *CLAIMED_KINDS)}
+    return {
+        "study": study.study,
+        "title": study.title,
+        "paper_scale": study.paper_scale,
+        "banks": banks,
+        "ablation": variants,
+        "tables": tables | {"paired": tables["voting"]},
+        "counted": {m: _first_training(study, next(iter(banks[m].values()))) for m in COUNTED if m in banks},
+        "shown": sorted(name for name in (*study.figures, *study.tables) if not name.startswith("extra_")),
+        "bootstrap": _bootstrap(study),
+    }
+
+
+def claims_modules() -> tuple[str, ...]:
+    """The modules whose import closure is the code of the job that judges claims."""
+    return ("cvoting.claims.table",)
+
+
 def _about(study: Study, run: str, training_seed: int) -> dict[str, object]:
     """What a checkpoint is of."""
     block = study.runs[run]
@@ -239,6 +283,12 @@ def _settings(study: Study, run: str) -> dict[str, object]:
         "training": study.training_of(run),
         "train_puzzles": study.datasets[block.dataset].source.splits.train,
     }
+
+
+def _first_training(study: Study, bank: str) -> tuple[str, int]:
+    """Run and first training seed of a bank."""
+    run = study.banks[bank].run
+    return run, study.runs[run].training_seeds[0]
 
 
 def _bootstrap(study: Study) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The voting table of a bank, means over puzzles with intervals, and its comparison of C-voting with other votes.
+"""The voting table of a bank, means over puzzles with intervals, and its comparison of votes with each other.
 
 Numbers are fractions (figures show percent).  Seeds are text: a number, or "all" in rows over several.
 """
@@ -20,8 +20,10 @@ from cvoting.tally import ESTIMATORS, Tally, tally
 from cvoting.tasks.base import Task
 from cvoting.voting import VOTES, Highest, Reference
 
-#: The rule that others are compared with.
+#: The rule that all others are compared with.
 COMPARED = "confidence"
+#: Other rules that are compared, each with some: what the paper claims or leaves open of E-voting (Section 3.2).
+ALSO_COMPARED = {"energy_sum": ("energy_last", "random")}
 
 
 def write_voting(
@@ -94,9 +96,9 @@ def voting_tables(counted: Tally, params: VotingParams, study: str) -> tuple[pd.
     the same resamples, of those in which it is defined; empty where there is no gap, as at K = 1, or where one of the
     two is not among the votes.  `gap_puzzles` counts the puzzles with a gap.
 
-    Paired comparison: `difference` is C-voting's outcome minus that of the vote `against`, on the same puzzles and
-    candidates.  `p` is two-sided, by the bootstrap, not corrected for the number of rows; `better` and `worse` count
-    the puzzles where the difference (over several seeds: its mean) is positive and negative.
+    Paired comparison: `difference` is the outcome of `vote`, C-voting in most rows, minus that of the vote `against`,
+    on the same puzzles and candidates.  `p` is two-sided, by the bootstrap, not corrected for the number of rows;
+    `better` and `worse` count the puzzles where the difference (over several seeds: its mean) is positive and negative.
 
     Args:
         counted: the outcomes.
@@ -108,8 +110,11 @@ def voting_tables(counted: Tally, params: VotingParams, study: str) -> tuple[pd.
     for pool in pools(counted, params):
         numbers = of_bank(study, counted.header) | {"level": params.level, "interval": pool.interval}
         voting += [row | numbers | own for row, own in _voting_rows(counted, pool, params.level)]
-        if COMPARED in counted.votes:
-            paired += [row | numbers | own for row, own in _paired_rows(counted, pool, params.level)]
+        others = {COMPARED: counted.votes} | ALSO_COMPARED
+        for vote in (vote for vote in others if vote in counted.votes):
+            paired += [
+                row | numbers | own for row, own in _paired_rows(counted, pool, params.level, vote, others[vote])
+            ]
     return _frame(voting, VOTING_COLUMNS), _frame(paired, PAIRED_COLUMNS)
 
 
@@ -132,17 +137,19 @@ def _voting_rows(counted: Tally, pool: Pool, level: float) -> Iterator[tuple[Row
         yield about, rounded(numbers) | {"gap_puzzles": None if gaps is None else gaps[estimator, metric, K]} | extra
 
 
-def _paired_rows(counted: Tally, pool: Pool, level: float) -> Iterator[tuple[Row, Row]]:
-    """What a row is about, and what it says."""
-    compared = counted.votes.index(COMPARED)
+def _paired_rows(
+    counted: Tally, pool: Pool, level: float, vote: str, others: Sequence[str]
+) -> Iterator[tuple[Row, Row]]:
+    """What a row is about, and what it says: a vote compared with others."""
+    compared = counted.votes.index(vote)
     differences = (pool.values[:, :, compared, None] - pool.values).mean(axis=0)
     draws = pool.draws[:, compared, None] - pool.draws
     mean, (low, high), p = differences.mean(axis=0), percentile_interval(draws, level), two_sided_p(draws)
     better, worse = (differences > ROUNDING).sum(axis=0), (differences < -ROUNDING).sum(axis=0)
     for at, about in _cells(counted, pool):
-        if at[0] != compared:
+        if at[0] != compared and about["vote"] in others:
             numbers = {"difference": mean[at], "low": low[at], "high": high[at], "p": p[at]}
-            votes = {"vote": COMPARED, "against": about["vote"]}
+            votes = {"vote": vote, "against": about["vote"]}
             yield about, rounded(numbers) | votes | {"better": better[at], "worse": worse[at]}
 
 

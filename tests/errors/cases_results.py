@@ -11,6 +11,8 @@ from cvoting.checkpoint import load_tensors, save_tensors
 CASES: list[Case] = []
 case = collector(CASES)
 
+PUBLISHED = "reference/published.csv"
+CLAIMED = ("voting", "paired", "steps", "calibration", "discrimination", "trajectories")
 ROLL = ROLLOUTS.replace("shard0", "new")
 VOTE = VOTING.replace("table.csv", "new.csv").replace("paired.csv", "new.paired.csv")
 
@@ -274,3 +276,35 @@ def no_hyperparameters(bench: Bench) -> None:
     text = bench.path("reference/hyperparameters.csv").read_text()
     bench.write("reference/hyperparameters.csv", text.replace(",512,", ",five hundred,"))
     bench.cvoting(TABLE)
+
+
+@case("Claims without the tables that they are judged by")
+def claims_without_tables(bench: Bench) -> None:
+    """The checkpoints, whose parameters are counted, and the tables are left out."""
+    bench.cvoting(f"claims claims.json --published {PUBLISHED} --field reference/field.csv --out-dir claims")
+
+
+@case("Parameters of a file that is no checkpoint")
+def no_counted_checkpoint(bench: Bench) -> None:
+    """Tables are given in place of the checkpoints."""
+    bench.change("claims.json", {"akorn": ["akorn-sudoku", 0]}, "counted")
+    bench.cvoting(
+        f"claims claims.json --published {PUBLISHED} --field reference/field.csv --out-dir claims "
+        "--checkpoints table.csv"
+    )
+
+
+@case("A damaged list of the field")
+def damaged_field(bench: Bench) -> None:
+    """A number does not say whether it is known first or second hand."""
+    field = bench.path("reference/field.csv")
+    bench.write("reference/field.csv", field.read_text().replace(",read\n", ",\n", 1))
+    bench.change("claims.json", {}, "counted")
+    bench.change("claims.json", {kind: [] for kind in CLAIMED}, "tables")
+    bench.cvoting(f"claims claims.json --published {PUBLISHED} --field reference/field.csv --out-dir claims")
+
+
+@case("README's table of another file than one of claims")
+def no_claims(bench: Bench) -> None:
+    """The file that README's table is made from is another table."""
+    bench.cvoting("headline --claims table.csv --file page.md")

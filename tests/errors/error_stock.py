@@ -21,7 +21,7 @@ def make_stock(folder: Path) -> None:
     before, bank, after = (ROOT / "params/toy.yaml").read_text().partition("{run: akorn-sudoku, dataset: sudoku_hard, ")
     bench.write("params.yaml", f"{before}{bank}read_at: [2, 4], {after}")
     (folder / "reference").mkdir()
-    for name in ("published.csv", "hyperparameters.csv"):
+    for name in ("published.csv", "hyperparameters.csv", "field.csv"):
         shutil.copyfile(ROOT / "reference" / name, bench.path(f"reference/{name}"))
     for name, words in {
         "sudoku": "data sudoku",
@@ -38,6 +38,7 @@ def make_stock(folder: Path) -> None:
         "table": "table table3_akorn",
         "figure": "figure fig2_akorn_voting",
         "summary": "summary toy",
+        "claims": "claims toy",
     }.items():
         bench.cvoting(f"recipe {words}")
         bench.write(f"{name}.json", bench.printed)

@@ -13,10 +13,11 @@ import pytest
 
 from cvoting.data.archives import git_blob_id
 from cvoting.data.download import MIRROR_VARIABLE, fetch
-from cvoting.data.source_cards import BEGIN, END, update, with_cards
+from cvoting.data.source_cards import BEGIN, update
 from cvoting.data.source_file import SourceError, SourceFile
 from cvoting.data.sources import FILES, source_file, verified
 from cvoting.errors import CvotingError
+from cvoting.marked_page import END
 from cvoting.params.sudoku_extreme import FILE_ROWS, REEXPORTS
 
 MIRROR = os.environ.get(MIRROR_VARIABLE, "")
@@ -174,13 +175,18 @@ def test_a_page_is_brought_up_to_date_or_refused(tmp_path):
     update(page, check=True)
 
 
-def test_cards_are_written_between_their_marks_only():
-    page = f"before\n\n{BEGIN}\nold\n{END}\n\nafter\n"
-    assert with_cards(page).startswith(f"before\n\n{BEGIN}\n\n### `sudoku_extreme_1k_train`")
-    assert with_cards(page).endswith(f"\n\n{END}\n\nafter\n")
-    assert with_cards(with_cards(page)) == with_cards(page)
-    with pytest.raises(CvotingError, match="no place for the cards"):
-        with_cards("nothing")
+def test_cards_are_written_between_their_marks_only(tmp_path):
+    page = tmp_path / "data.md"
+    page.write_text(f"before\n\n{BEGIN}\nold\n{END}\n\nafter\n")
+    update(page, check=False)
+    written = page.read_text()
+    assert written.startswith(f"before\n\n{BEGIN}\n\n### `sudoku_extreme_1k_train`")
+    assert written.endswith(f"\n\n{END}\n\nafter\n")
+    update(page, check=False)
+    assert page.read_text() == written
+    page.write_text("nothing")
+    with pytest.raises(CvotingError, match=r"data\.md has no place for what is made: expected the lines"):
+        update(page, check=False)
 
 
 def test_knowing_names_and_files_imports_neither_numba_nor_torch():

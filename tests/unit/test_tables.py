@@ -51,8 +51,10 @@ def test_a_table_has_one_row_for_every_vote_K_estimator_and_metric(bank_file: Ba
     votes = set(VOTES) - {"latent_residual", "logit_residual", "halting_logit", "confidence_stablemax"}
     assert set(voting["vote"]) == votes, "the bank has no residuals, and none of HRM's scores"
     assert len(voting) == len(votes) * 3 * 2 * 3
-    assert set(paired["against"]) == votes - {"confidence"}
-    assert len(paired) == (len(votes) - 1) * 3 * 2 * 3
+    pairs = {("confidence", vote) for vote in votes - {"confidence"}}
+    pairs |= {("energy_sum", "energy_last"), ("energy_sum", "random")}
+    assert set(zip(paired["vote"], paired["against"], strict=True)) == pairs
+    assert len(paired) == len(pairs) * 3 * 2 * 3
     keys = ["vote", "K", "estimator", "metric", "training_seed", "inference_seed"]
     assert not voting.duplicated(keys).any()
     about = {"study": "a-study", "run": "akorn-sudoku", "model": "akorn", "dataset": "sudoku_hard", "split": "test"}
@@ -146,7 +148,7 @@ def test_several_seeds_have_rows_of_their_own_and_rows_over_all(bank_file: BankF
     assert pooled["value"] == pytest.approx(np.mean(by_pair), abs=1e-12)
     assert pooled["interval"] == "training seeds and puzzles"
     assert one(voting, training_seed="3", inference_seed="all", **where)["interval"] == "puzzles only"
-    pooled = one(over_all_seeds(paired), against="energy_sum", K=2, **BOARD)
+    pooled = one(over_all_seeds(paired), vote="confidence", against="energy_sum", K=2, **BOARD)
     assert pooled["interval"] == "training seeds and puzzles"
     wilson_rows = voting[voting["interval"].str.startswith("Wilson")]
     assert not (wilson_rows[["training_seed", "inference_seed"]] == "all").any(axis=None)
@@ -168,8 +170,8 @@ def test_differences_are_those_of_the_voting_table_and_of_the_same_puzzles(bank_
     voting, paired = tables([bank_file("bank")])
     for _, row in paired.iterrows():
         where = {name: row[name] for name in ("K", "estimator", "metric")}
-        c, other = (one(voting, vote=vote, **where)["value"] for vote in ("confidence", row["against"]))
-        assert row["difference"] == pytest.approx(c - other, abs=1e-9)
+        vote, other = (one(voting, vote=vote, **where)["value"] for vote in (row["vote"], row["against"]))
+        assert row["difference"] == pytest.approx(vote - other, abs=1e-9)
         assert row["low"] - 1e-9 <= row["difference"] <= row["high"] + 1e-9
         assert row["better"] + row["worse"] <= 12
     alone = paired[paired["K"] == 1]
@@ -184,7 +186,7 @@ def test_better_and_worse_count_puzzles(bank_file: BankFile, make_bank: MakeBank
     bank = make_bank()
     picks = [bank.scores[name].argmax(1) for name in ("confidence", "energy_last")]
     c, e = (bank.correct["board"][np.arange(12), pick] for pick in picks)
-    row = one(paired, against="energy_last", K=8, estimator="prefix", metric="board")
+    row = one(paired, vote="confidence", against="energy_last", K=8, estimator="prefix", metric="board")
     assert (row["better"], row["worse"]) == ((c & ~e).sum(), (e & ~c).sum())
 
 

@@ -58,7 +58,7 @@ statement("training/loop.py", "all trainings and what follows; no dataset", trai
 
 @row(
     "a new model",
-    "add models/other.py, params/other.py\nedit models/registry.py, params/study.py\nsnakemake -n",
+    "add src/cvoting/{models,params}/other.py\nedit src/cvoting/{models/registry,params/study}.py\nsnakemake -n",
     "no job of the models that are there",
 )
 def new_model(site: Site) -> str:

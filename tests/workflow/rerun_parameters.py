@@ -8,7 +8,7 @@ from project import Project
 from rerun_rows import IDLE, TOY, Row, assert_jobs, collector
 from rerun_site import Site
 from ruamel.yaml import YAML
-from study_jobs import SUMMARY
+from study_jobs import CLAIMS, SUMMARY
 
 from cvoting.params.study import Study
 
@@ -80,7 +80,7 @@ parameter(
 parameter(
     "calibration.bins",
     7,
-    "calibration tables, their figures and the summary",
+    "calibration tables, their figures, the summary and the verdicts",
     [
         *SUMMARY,
         *(job for job in TOY.confidence() if job.startswith("calibration of")),
@@ -90,7 +90,7 @@ parameter(
 parameter(
     "calibration.candidates",
     3,
-    "tables of discrimination, their figure and the summary",
+    "tables of discrimination, their figure, the summary and the verdicts",
     [
         *SUMMARY,
         *(job for job in TOY.confidence() if job.startswith("what confidence tells")),
@@ -100,13 +100,19 @@ parameter(
 parameter(
     "calibration.shown_puzzles",
     3,
-    "lists of trajectories and their figures alone",
+    "lists of trajectories, their figures and the verdicts alone",
     [
+        *CLAIMS,
         *(job for job in TOY.confidence() if job.startswith("confidence against steps")),
         *(job for job in TOY.figures() if "confidence_histograms" in job or "confidence_steps" in job),
     ],
 )
-parameter("title", "another title", "figures and tables of the paper alone", [*TOY.figures(), *TOY.tables()])
+parameter(
+    "title",
+    "another title",
+    "figures, tables of the paper and the verdicts alone",
+    [*TOY.figures(), *TOY.tables(), *CLAIMS],
+)
 
 
 @row(
@@ -128,11 +134,11 @@ def order_and_comments(site: Site) -> str:
 @row(
     "a published value in reference/published.csv",
     "edit\nsnakemake -n",
-    "figures and tables of banks, which may show it",
+    "figures, tables of banks and verdicts, which may show it",
 )
 def published_value(site: Site) -> str:
     """Published values are read by figures, and by tables that are made from banks."""
     with site.edited() as clone:
         path = clone.folder / "reference/published.csv"
         path.write_text(path.read_text() + "\n")
-        return assert_jobs(clone.plan(), [*TOY.figures(), *TOY.tables(runs=[])])
+        return assert_jobs(clone.plan(), [*TOY.figures(), *TOY.tables(runs=[]), *CLAIMS])

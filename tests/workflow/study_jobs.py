@@ -6,8 +6,10 @@ from typing import Any
 
 import yaml
 
-#: It is made of the training logs, the votes, and what is said of confidence but for trajectories.
-SUMMARY = ["summarising the study"]
+#: They are made of votes, of what is said of confidence, and of the heads of checkpoints.
+CLAIMS = ["judging the claims"]
+#: What all tables of banks make; the summary alone is made of training logs too, and not of trajectories.
+SUMMARY = ["summarising the study", *CLAIMS]
 
 
 class StudyJobs:

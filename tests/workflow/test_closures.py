@@ -40,6 +40,7 @@ REGISTRIES = {
     "trajectories": [],
     "figure": ["cvoting.figures.registry"],
     "table": ["cvoting.paper_tables.registry"],
+    "claims": ["cvoting.params.imported"],
     "summary": ["cvoting.params.imported"],  # the command line names its formats; no parameters are read
 }
 PRINT_MODULES = """
@@ -70,6 +71,7 @@ JOBS = [
     *(("figure", figure) for figure in STUDY.figures),
     *(("table", table) for table in STUDY.tables),
     ("summary", STUDY.study),
+    ("claims", STUDY.study),
 ]
 
 
@@ -115,6 +117,17 @@ def arguments(folder: Path, verb: str, name: str, out: Path) -> list[str]:
             files["training"] = [f"checkpoints/{run}/seed{seed}.log.csv" for run, seed in of["training"]]
             words = [(f"--{kind}", *(str(results / name) for name in names)) for kind, names in files.items()]
             return [f"--out-dir={out}", *(word for option in words for word in option)]
+        case "claims":
+            of, files = recipes.claimed(STUDY), {"paired": "voting/{}.paired.csv", "steps": "voting/{}.steps.csv"}
+            words = [
+                "--checkpoints",
+                *(f"{results}/checkpoints/{r}/seed{s}.safetensors" for r, s in of["counted"].values()),
+            ]
+            for kind, banks in of["tables"].items():
+                pattern = "voting/{}.csv" if kind == "voting" else files.get(kind, f"calibration/{{}}.{kind}.csv")
+                words += [f"--{kind}", *(str(results / pattern.format(bank)) for bank in banks)]
+            references = [f"--{name}={ROOT}/reference/{name}.csv" for name in ("published", "field")]
+            return [f"--out-dir={out}", *references, *words]
     raise AssertionError(verb)
 
 
@@ -123,7 +136,7 @@ def command(folder: Path, verb: str, name: str, out: Path) -> list[str]:
     if verb == "audit":  # takes files and a task in place of a recipe
         files = map(str, sorted((folder / f"data/toy/{name}").glob("*.npz")))
         return [*files, f"--task={recipes.audit(STUDY, name)}", f"--json={out}/a"]
-    of = {"train": (name, 0), "rollouts": (name, 0, 0), "summary": ()}.get(verb, (name,))
+    of = {"train": (name, 0), "rollouts": (name, 0, 0), "summary": (), "claims": ()}.get(verb, (name,))
     return [getattr(recipes, verb)(STUDY, *of), *arguments(folder, verb, name, out)]
 
 
@@ -131,8 +144,8 @@ def modules(verb: str, name: str) -> tuple[str, ...]:
     """The modules whose closure the job's rule tracks."""
     if verb in ("figure", "table"):
         return getattr(recipes, f"{verb}_modules")(name)
-    if verb == "summary":
-        return recipes.summary_modules()
+    if verb in ("summary", "claims"):
+        return getattr(recipes, f"{verb}_modules")()
     return getattr(recipes, f"{'voting' if verb == 'steps' else verb}_modules")(STUDY, name)
 
 

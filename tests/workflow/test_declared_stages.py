@@ -63,6 +63,7 @@ def jobs(study: Study) -> dict[str, dict[tuple, object]]:
         for name in blocks:
             found["figures"][kind, name] = getattr(recipes, kind)(study, name)
     found["figures"]["summary",] = recipes.summary(study)
+    found["figures"]["claims",] = recipes.claims(study)
     return found
 
 

@@ -110,4 +110,5 @@ OUTPUTS = {
     "figures": collect(FIGURE, figure=study.figures, format=["pdf", "png", "csv"]) + copies(),
     "tables": collect(TABLE, table=study.tables, format=["csv", "md", "tex"]),
     "summary": [METRICS, *collect(CURVES, curves=["training", "voting", "calibration"])],
+    "claims": collect(f"results/{S}/claims.{{format}}", format=["csv", "md"]),
 }

@@ -1,5 +1,5 @@
 # Figures: one rule, one module and one caption each; figures/ has copies of those of params.yaml's study.  The phase
-# makes the paper's tables and the summary of the study too.
+# makes the paper's tables, the summary of the study and the verdicts on the claims too.
 #
 # REQUIRED INPUTS: results/<study>/{voting,calibration}/<bank>[.<kind>].csv of its banks, reference/published.csv
 # OUTPUTS:         results/<study>/figures/<figure>.{pdf,png,csv}, figures/<figure>.{pdf,png}
@@ -10,6 +10,7 @@ rule stage_figures:
         OUTPUTS["figures"],
         OUTPUTS["tables"],
         OUTPUTS["summary"],
+        OUTPUTS["claims"],
 
 
 for figure, block in study.figures.items():

@@ -2,13 +2,11 @@
 
 from pathlib import Path
 
-from cvoting.atomic import atomic_path
+from cvoting import marked_page
 from cvoting.data.source_file import SourceFile
 from cvoting.data.sources import FILES
-from cvoting.errors import CvotingError
 
 BEGIN = "<!-- made by `python -m cvoting sources` from cvoting.data.sources: do not edit -->"
-END = "<!-- end -->"
 
 
 def update(path: Path, check: bool) -> None:
@@ -21,26 +19,9 @@ def update(path: Path, check: bool) -> None:
     Raises:
         CvotingError: for a page without a place for them; with `check`, for one with other cards.
     """
-    page = path.read_text(encoding="utf-8")
-    updated = with_cards(page)
-    if check and page != updated:
-        raise CvotingError(f"{path} has other cards than cvoting.data.sources: run `python -m cvoting sources`")
-    if page != updated:
-        with atomic_path(path) as temporary:
-            temporary.write_text(updated, encoding="utf-8")
-
-
-def with_cards(page: str) -> str:
-    """A page with the cards of all files between its two marks.
-
-    Raises:
-        CvotingError: when the page has no such marks.
-    """
-    before, begin, rest = page.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise CvotingError(f"the page has no place for the cards: expected the lines {BEGIN} and {END}")
-    return "\n\n".join([before + BEGIN, *map(card, FILES.values()), END + after])
+    cards = "\n\n".join(map(card, FILES.values()))
+    stale = "has other cards than cvoting.data.sources: run `python -m cvoting sources`"
+    marked_page.update(path, BEGIN, cards, check, stale)
 
 
 def card(file: SourceFile) -> str:

@@ -12,7 +12,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cvoting import recipes
+from cvoting import gathered
 from cvoting.checkpoint import Checkpoint
 from cvoting.claims.claim import Claim, Part
 from cvoting.claims.confidence_numbers import gap, growth, largest_change, least_temperature
@@ -577,7 +577,7 @@ def test_the_field_is_read_and_every_number_says_how_it_is_known(repository: Pat
 
 
 def test_files_that_do_not_fit_the_recipe_are_refused(repository: Path, tmp_path: Path) -> None:
-    recipe = recipes.claimed(read_study(repository / "params/toy.yaml"))
+    recipe = gathered.claims(read_study(repository / "params/toy.yaml"))
     references = (repository / "reference/published.csv", repository / "reference/field.csv")
     nothing = dict.fromkeys(recipe["tables"], ())
     with pytest.raises(TableError, match="0 files, expected 3: checkpoints of akorn-sudoku, hrm_fixed-sud"):
@@ -586,17 +586,17 @@ def test_files_that_do_not_fit_the_recipe_are_refused(repository: Path, tmp_path
 
 def test_claims_are_judged_by_the_banks_that_vote_as_their_model_was_trained_to(repository: Path) -> None:
     toy = read_study(repository / "params/toy.yaml")
-    recipe = recipes.claimed(toy)
+    recipe = gathered.claims(toy)
     assert recipe["banks"]["itrsa"] == {"maze_hard": "itrsa-maze_hard", "sudoku_hard": "itrsa-sudoku_hard"}
     assert recipe["ablation"] == {}, "that of the toy study is of other puzzles than the paper's"
     assert "itrsa_raw-sudoku_hard" not in recipe["tables"]["voting"]
     assert recipe["tables"]["calibration"] == ["itrsa-maze_hard", "itrsa-sudoku_hard"]
-    laptop = recipes.claimed(read_study(repository / "params.yaml"))
+    laptop = gathered.claims(read_study(repository / "params.yaml"))
     assert laptop["ablation"]["no_ema"] == "itrsa_raw-sudoku_extreme"
     assert "itrsa_raw-sudoku_extreme" in laptop["tables"]["voting"]
     more = replace(toy.banks["itrsa-sudoku_hard"], candidates=16)
     raw = replace(more, weights="raw", candidates=32)
     other = replace(toy, banks=toy.banks | {"more": more, "raw": raw}, tables=type(toy.tables)())
-    found = recipes.claimed(other)
+    found = gathered.claims(other)
     assert found["banks"]["itrsa"]["sudoku_hard"] == "more"
     assert {kind for kind, banks in found["tables"].items() if "raw" in banks} == set()

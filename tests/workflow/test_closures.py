@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from cvoting import recipes
+from cvoting import gathered, recipes
 from cvoting.codehash import import_closure
 from cvoting.params.core import build
 from cvoting.params.study import Study
@@ -24,6 +24,7 @@ PASSING_ON = (
     "cvoting.params.imported",
     "cvoting.run_record",
     "cvoting.recipes",
+    "cvoting.gathered",
 )
 #: What names the parts that a verb chooses from.
 REGISTRIES = {
@@ -111,14 +112,14 @@ def arguments(folder: Path, verb: str, name: str, out: Path) -> list[str]:
             voting = [str(results / f"voting/{bank}{suffix}.csv") for suffix in suffixes for bank in table.banks]
             return [f"--published={ROOT / table.published}", f"--out-dir={out}", "--voting", *voting]
         case "summary":
-            of = recipes.summarised(STUDY)
+            of = gathered.summary(STUDY)
             files = {kind: [f"calibration/{bank}.{kind}.csv" for bank in of[kind]] for kind in CONFIDENCE}
             files["voting"] = [f"voting/{bank}.csv" for bank in of["voting"]]
             files["training"] = [f"checkpoints/{run}/seed{seed}.log.csv" for run, seed in of["training"]]
             words = [(f"--{kind}", *(str(results / name) for name in names)) for kind, names in files.items()]
             return [f"--out-dir={out}", *(word for option in words for word in option)]
         case "claims":
-            of, files = recipes.claimed(STUDY), {"paired": "voting/{}.paired.csv", "steps": "voting/{}.steps.csv"}
+            of, files = gathered.claims(STUDY), {"paired": "voting/{}.paired.csv", "steps": "voting/{}.steps.csv"}
             words = [
                 "--checkpoints",
                 *(f"{results}/checkpoints/{r}/seed{s}.safetensors" for r, s in of["counted"].values()),

@@ -3,7 +3,7 @@
 # REQUIRED INPUTS: results/<study>/{voting,calibration}/<bank>[.<kind>].csv of the banks that claims are about, the first
 #                  checkpoint of each model (its parameters are counted), reference/{published,field}.csv
 # OUTPUTS:         results/<study>/claims.csv, claims.md; asked for by name, docs/results/<study>/claims.{csv,md}
-CLAIMED = recipes.claimed(study)
+CLAIMED = gathered.claims(study)
 
 
 rule claims:

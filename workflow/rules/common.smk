@@ -12,7 +12,7 @@ from snakemake.exceptions import WorkflowError
 SRC = str(Path(workflow.basedir) / "src")
 sys.path.insert(0, SRC)
 
-from cvoting import recipes
+from cvoting import gathered, recipes
 from cvoting.codehash import code_hash
 from cvoting.errors import CvotingError
 from cvoting.params.reading import merged_study, read_parameters

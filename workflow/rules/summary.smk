@@ -3,7 +3,7 @@
 # REQUIRED INPUTS: results/<study>/{voting,calibration}/<bank>[.<kind>].csv of every bank: votes, calibration errors and
 #                  discrimination; results/<study>/checkpoints/<run>/seed<training seed>.log.csv (imported: none)
 # OUTPUTS:         results/<study>/metrics.json, results/<study>/plots/{training,voting,calibration}.csv
-SUMMARISED = recipes.summarised(study)
+SUMMARISED = gathered.summary(study)
 
 
 rule summary:

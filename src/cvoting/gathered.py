@@ -1,0 +1,61 @@
+"""What the jobs over a whole study gather: the banks, runs and seeds of which they are made, in their order."""
+
+from dataclasses import fields
+from typing import Any
+
+from cvoting.params.bootstrap import Bootstrap
+from cvoting.params.core import plain
+from cvoting.params.study import Study
+
+#: The kinds of a bank's tables, beside that of votes and of their comparison, that claims are judged by.
+CLAIMED_KINDS = ("steps", "calibration", "discrimination", "trajectories")
+#: The models whose parameters the paper counts, and the dataset of its ablation.
+COUNTED, ABLATED = ("akorn", "hrm_fixed", "itrsa"), "sudoku_extreme"
+
+
+def summary(study: Study) -> dict[str, list[Any]]:
+    """What a summary is made of, in its order: the banks with each kind of table, run and training seed of each log."""
+    kinds = ("voting", "calibration", "discrimination")
+    banks = {kind: sorted(name for name, block in study.banks.items() if kind in block.tables) for kind in kinds}
+    trained = {name: run.training_seeds for name, run in study.runs.items() if not run.imported}
+    return {**banks, "training": sorted((name, seed) for name, seeds in trained.items() for seed in seeds)}
+
+
+def claims(study: Study) -> dict[str, Any]:
+    """What claims are judged by, in its order: banks by model and dataset, of each kind of table those that have one.
+
+    Of several banks of a model on a dataset the first with most candidates is meant, but none that starts otherwise
+    than its model was trained to or has raw weights.  The variants of Table 4 are those of its block, where they solve
+    the puzzles that the paper's do.
+    """
+    banks: dict[str, dict[str, str]] = {}
+    for name, block in sorted(study.banks.items(), key=lambda bank: -bank[1].candidates):
+        if not block.random_start_anyway and block.weights == "average" and block.split == "test":
+            banks.setdefault(study.runs[block.run].model, {}).setdefault(block.dataset, name)
+    ablation = study.tables.table4_ablation
+    whole = study.banks.get(ablation.full) if ablation else None
+    variants = plain(ablation) if whole and whole.dataset == ABLATED else {}
+    used = sorted({*variants.values(), *(bank for of_model in banks.values() for bank in of_model.values())})
+    tables = {kind: [bank for bank in used if kind in study.banks[bank].tables] for kind in ("voting", *CLAIMED_KINDS)}
+    return {
+        "study": study.study,
+        "title": study.title,
+        "paper_scale": study.paper_scale,
+        "banks": banks,
+        "ablation": variants,
+        "tables": tables | {"paired": tables["voting"]},
+        "counted": {m: _first_training(study, next(iter(banks[m].values()))) for m in COUNTED if m in banks},
+        "shown": sorted(name for name in (*study.figures, *study.tables) if not name.startswith("extra_")),
+        "bootstrap": intervals(study),
+    }
+
+
+def intervals(study: Study) -> dict[str, Any]:
+    """The intervals of what is said of confidence."""
+    return {field.name: getattr(study.calibration, field.name) for field in fields(Bootstrap)}
+
+
+def _first_training(study: Study, bank: str) -> tuple[str, int]:
+    """Run and first training seed of a bank."""
+    run = study.banks[bank].run
+    return run, study.runs[run].training_seeds[0]

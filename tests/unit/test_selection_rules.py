@@ -74,7 +74,7 @@ def test_a_row_of_a_bank_says_what_its_tables_say_and_the_paired_difference_the_
             assert (row["puzzles"], row["training_seeds"], row["inference_seeds"], row["K"]) == (12, 1, 2, 8)
             assert row["study"] == "a-study"
             if vote != "confidence":
-                against = one(paired, against=vote, **where)
+                against = one(paired, vote="confidence", against=vote, **where)
                 assert row["difference"] == -against["difference"]
                 assert (row["difference_low"], row["difference_high"]) == (-against["high"], -against["low"])
                 assert (row["better"], row["worse"], row["p"]) == tuple(against[["worse", "better", "p"]])

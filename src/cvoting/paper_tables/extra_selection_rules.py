@@ -112,7 +112,8 @@ def _of_bank(voting: pd.DataFrame, paired: pd.DataFrame, metric: str) -> pd.Data
         for table in (voting, paired)
     )
     rows = rows[rows["K"] == rows["K"].max()].reset_index(drop=True)
-    against = against[against["K"] == rows["K"].iloc[0]].set_index("against")
+    with_C_voting = (against["vote"] == "confidence") & (against["K"] == rows["K"].iloc[0])
+    against = against[with_C_voting].set_index("against")
     values = rows.set_index("vote")["value"]
     rows["gap"] = rounded({"gap": values[ORACLE] - values[NO_VOTE]})["gap"]
     rows["note"] = NO_GAP if rows["gap_closed"].isna().all() else None

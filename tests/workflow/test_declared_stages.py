@@ -173,6 +173,12 @@ def test_every_leaf_of_a_study_concerns_the_stages_that_its_block_declares() -> 
     assert found == {block: declared for block, declared in DECLARED.items() if block != "study"}
 
 
+def test_the_order_of_blocks_concerns_no_job() -> None:
+    blocks = ("datasets", "models", "runs", "banks")
+    reverse = {name: dict(reversed(getattr(toy(), name).items())) for name in blocks}
+    assert jobs(dataclasses.replace(toy(), **reverse)) == unchanged_jobs()
+
+
 def test_dvc_looks_at_the_blocks_that_declare_its_stage() -> None:
     assert list(DVC) == list(STAGES)
     for name, stage in DVC.items():

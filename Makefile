@@ -7,6 +7,7 @@ STUDY ?= params.yaml
 CONFIGFILE = $(if $(filter-out params.yaml,$(STUDY)),--configfile $(STUDY))
 #: How the rules begin whose jobs need models, or puzzles to roll out.
 BEFORE_VOTING := fetch|data|audit|train|import_run|rollouts
+FROM_ROLLOUTS := stage_voting stage_calibration stage_figures
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 
 .DEFAULT_GOAL := help
@@ -29,7 +30,7 @@ reproduce: $(READY)  ## everything of params.yaml, or of STUDY=params/real.yaml;
 	snakemake --cores all $(CONFIGFILE)
 
 figures: $(READY)  ## every figure and table again, from rollouts that are here (`dvc pull`); never trains
-	snakemake --cores all stage_figures --forceall --allowed-rules stage_figures \
+	snakemake --cores all $(FROM_ROLLOUTS) --forceall --allowed-rules $(FROM_ROLLOUTS) \
 		$$(snakemake --list-rules 2> /dev/null | grep -vE '^($(BEFORE_VOTING)|stage_)') $(CONFIGFILE)
 
 report: $(READY)  ## one page with every figure and table, captions and parameters: results/report.html

@@ -3,6 +3,7 @@
 import dataclasses
 import sys
 import tempfile
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 
@@ -66,7 +67,8 @@ def line(row: Row, happens: Callable[[], str]) -> str:
     try:
         found, mark = happens(), KEPT
     except AssertionError as error:
-        found, mark = str(error).splitlines()[0], BROKEN
+        traceback.print_exception(error)
+        found, mark = (str(error) or "a comparison failed").splitlines()[0], BROKEN
     commands = "<br>".join(f"`{command}`" for command in row.commands.splitlines())
     return f"| {row.action} | {commands} | {row.expected} | {found} | {mark} |"
 

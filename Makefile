@@ -40,7 +40,7 @@ publish: $(READY)  ## the verdicts of the study, copied to docs/results/, and RE
 	snakemake --cores all publish_claims $(CONFIGFILE)
 	python -m cvoting headline
 
-test: $(READY)  ## all tests, within 15 minutes
+test: $(READY)  ## all tests, within 25 minutes
 	python -m pytest
 
 test-fast: $(READY)  ## the tests that take seconds

@@ -32,10 +32,12 @@ recipe = json.loads(recipe) if recipe.startswith("{") else {}
 options = dict(zip(words, words[1:]))
 folder = Path(options.get("--out-dir") or options.get("--out", "."))
 if verb == "data":
-    files = [folder / f"{split}.npz" for split, size in recipe["source"]["splits"].items() if size]
-elif verb == "summary":
-    names = ("metrics.json", "plots/training.csv", "plots/voting.csv", "plots/calibration.csv")
-    files = [folder / name for name in names]
+    splits = recipe["source"].get("splits", {"test": 1})
+    files = [folder / f"{split}.npz" for split, size in splits.items() if size]
+elif verb in ("summary", "claims"):
+    curves = ("plots/training.csv", "plots/voting.csv", "plots/calibration.csv")
+    names = {"summary": ("metrics.json", *curves), "claims": ("claims.csv", "claims.md")}
+    files = [folder / name for name in names[verb]]
 elif verb in ("figure", "table"):
     formats = {"figure": ("csv", "pdf", "png"), "table": ("csv", "md", "tex")}[verb]
     files = [folder / f"{recipe[verb]}.{format}" for format in formats]
@@ -58,9 +60,9 @@ def finished(study: Path, folder: Path) -> None:
     for source in FILES.values():
         path = folder / "data/raw" / source.path
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.touch()
+        path.write_text("not fetched\n")
     (folder / "figures").mkdir()
-    snakemake(folder, "--quiet", "all")
+    snakemake(folder)
 
 
 def snakemake(folder: Path, *words: str) -> str:

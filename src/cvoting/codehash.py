@@ -56,6 +56,7 @@ def import_closure(src: str | Path, modules: Iterable[str]) -> set[str]:
     return closure
 
 
+@cache
 def _find(src: Path, module: str) -> Path | None:
     """The file of a module; None when it comes from elsewhere, or is a name inside a module."""
     base = src.joinpath(*module.split("."))

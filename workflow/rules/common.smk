@@ -4,7 +4,7 @@
 # OUTPUTS:         study, S, the path patterns, OUTPUTS, and the functions below
 import os
 import sys
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
@@ -42,7 +42,7 @@ OF_BANK |= {k: f"results/{S}/calibration/{{bank}}.{k}.csv" for k in CONFIDENCE}
 FIGURE, TABLE = (f"results/{S}/{kind}s/{{{kind}}}.{{format}}" for kind in ("figure", "table"))
 PARTIAL, METRICS, CURVES = (f"results/{S}/{name}" for name in (".partial", "metrics.json", "plots/{curves}.csv"))
 LOG, BENCHMARK, ENVIRONMENT = f"logs/{S}", f"benchmarks/{S}", "../../environment.yml"
-code = partial(code_hash, SRC)
+code = cache(partial(code_hash, SRC))
 
 
 def choices(values):
@@ -85,15 +85,14 @@ def shards(bank, first=()):
     return collect(SHARD, bank=bank, **seeds, shard=range(block.shards))
 
 
-def copies():
-    """The files in figures/, which is the place of the study in params.yaml only."""
-    of = read_parameters(Path("params.yaml")).get("study") if Path("params.yaml").exists() else None
-    return collect(COPY, figure=study.figures, format=["pdf", "png"]) if of == S else []
+# figures/ is the place of the study in params.yaml only.
+OWN = Path("params.yaml").exists() and read_parameters(Path("params.yaml")).get("study") == S
+COPIES = collect(COPY, figure=study.figures, format=["pdf", "png"]) if OWN else []
 
 
 def figures_to_copy(w):
     """The files that figures/ has copies of; asked for another study's, say where those are."""
-    if not copies():
+    if not OWN:
         there = f"ask for results/{S}/figures/{w.figure}.pdf, or leave out --configfile"
         raise WorkflowError(f"figures/ is of the study in params.yaml, and this is the study {S!r}: {there}")
     return collect(FIGURE, figure=w.figure, format=["pdf", "png"])
@@ -107,7 +106,7 @@ OUTPUTS = {
     "voting": collect([VOTING, PAIRED], bank=study.banks)
     + [file for kind in VOTES for file in collect(OF_BANK[kind], bank=banks_with(kind))],
     "calibration": [file for kind in CONFIDENCE for file in collect(OF_BANK[kind], bank=banks_with(kind))],
-    "figures": collect(FIGURE, figure=study.figures, format=["pdf", "png", "csv"]) + copies(),
+    "figures": collect(FIGURE, figure=study.figures, format=["pdf", "png", "csv"]) + COPIES,
     "tables": collect(TABLE, table=study.tables, format=["csv", "md", "tex"]),
     "summary": [METRICS, *collect(CURVES, curves=["training", "voting", "calibration"])],
     "claims": collect(f"results/{S}/claims.{{format}}", format=["csv", "md"]),

@@ -14,8 +14,7 @@ from cvoting.params.figures import (
 )
 from cvoting.params.names import unknown
 from cvoting.params.paper_tables import AblationTable, RulesTable
-from cvoting.table_files import NO_VOTE, ORACLE
-from cvoting.voting import VOTES, Vote, available
+from cvoting.voting import VOTES, Reference, Vote, available
 
 if TYPE_CHECKING:
     from cvoting.params.study import Study
@@ -157,7 +156,7 @@ def _rules(study: "Study", where: str, table: RulesTable) -> Iterator[str]:
 
 def _gap(study: "Study", where: str, banks: Sequence[str]) -> Iterator[str]:
     """Whether there can be a gap between random choice and the oracle."""
-    for reference in (NO_VOTE, ORACLE):
+    for reference in (name for name, vote in VOTES.items() if isinstance(vote, Reference)):
         if reference not in study.voting.votes:
             yield f"{where}: expected {reference!r} among voting.votes, {list(study.voting.votes)}: it shows the gap"
     for bank in banks:

@@ -42,7 +42,7 @@ elif verb in ("figure", "table"):
     formats = {"figure": ("csv", "pdf", "png"), "table": ("csv", "md", "tex")}[verb]
     files = [folder / f"{recipe[verb]}.{format}" for format in formats]
 else:
-    names = ("--out", "--log", "--csv", "--json", "--paired", "--reliability", "--risk")
+    names = ("--out", "--curves", "--csv", "--json", "--paired", "--reliability", "--risk")
     files = [Path(options[name]) for name in names if name in options]
 for file in files:
     file.parent.mkdir(parents=True, exist_ok=True)

@@ -87,9 +87,11 @@ def train(args: argparse.Namespace) -> None:
     from cvoting.devices import choose_device
     from cvoting.params.core import build
     from cvoting.params.training import TrainingParams
+    from cvoting.preemption import sigterm_noticed
     from cvoting.run_record import content_key, record_run
     from cvoting.training.loop import train
     from cvoting.training.objective_registry import OBJECTIVES
+    from cvoting.training.processes import joined_processes
 
     recipe = args.recipe
     task, model = make_task(recipe["task"]), make_model(recipe["network"], recipe["task"])
@@ -98,14 +100,17 @@ def train(args: argparse.Namespace) -> None:
     resume = args.partial / f"{content_key(json.dumps(recipe), args.code, args.train, args.validation)}.safetensors"
     device = choose_device(args.threads)
     label = f"{recipe['run']} seed {recipe['training_seed']}"
-    with record_run(args.out, recipe=recipe, code=args.code, device=str(device), threads=args.threads):
-        objective = OBJECTIVES[params.objective](model, params, recipe["training_seed"])
-        trained = train(objective, task, puzzles, validation, resume, device, label)
-        about = {**recipe, "initial_state": model.initial_state_kind}
-        Checkpoint(about, trained.average.state_dict(), trained.model.state_dict()).save(args.out)
-        with atomic_path(args.log) as temporary:
-            pd.DataFrame(trained.log).to_csv(temporary, index=False)
-    resume.unlink(missing_ok=True)
+    objective = OBJECTIVES[params.objective](model, params, recipe["training_seed"])
+    with joined_processes(device) as processes, sigterm_noticed() as stopping:
+        details = {"device": str(device), "threads": args.threads, "processes": processes.count}
+        with record_run(args.out, processes.writes, recipe=recipe, code=args.code, **details):
+            trained = train(objective, task, puzzles, validation, resume, processes, label, stopping)
+            if processes.writes:
+                about = {**recipe, "initial_state": model.initial_state_kind}
+                Checkpoint(about, trained.average.state_dict(), trained.model.state_dict()).save(args.out)
+                with atomic_path(args.curves) as temporary:
+                    pd.DataFrame(trained.log).to_csv(temporary, index=False)
+                resume.unlink(missing_ok=True)
 
 
 def rollouts(args: argparse.Namespace) -> None:
@@ -258,7 +263,7 @@ def parser() -> argparse.ArgumentParser:
     sub.add_argument("--csv", type=Path, help="write a table with one row per set")
     sub.add_argument("--json", type=Path, help="write everything")
     resumable = {"partial": Path, "code": str, "threads": int}
-    verb(train, "recipe", train=Path, validation=Path, out=Path, log=Path, **resumable)
+    verb(train, "recipe", train=Path, validation=Path, out=Path, curves=Path, **resumable)
     verb(rollouts, "recipe", checkpoint=Path, puzzles=Path, out=Path, **resumable)
     add_model_verbs(verb)
     add_table_verbs(verb)
@@ -275,7 +280,10 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main() -> int:
-    """Run a verb; a problem with input, files or the machine is one message and exit status 1, Ctrl-C 130."""
+    """Run a verb; a problem with input, files or the machine is one message and exit status 1.
+
+    Ctrl-C is 130, and what SIGTERM ended in order 143, as shells say it.
+    """
     args = parser().parse_args()
     try:
         args.run(args)
@@ -283,7 +291,7 @@ def main() -> int:
         if (text := message(error)) is None:
             raise
         print(f"cvoting {args.verb}: {text}", file=sys.stderr)
-        return 130 if isinstance(error, KeyboardInterrupt) else 1
+        return 130 if isinstance(error, KeyboardInterrupt) else getattr(error, "status", 1)
     return 0
 
 

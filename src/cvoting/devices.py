@@ -16,7 +16,8 @@ MALLOPT = {"M_MMAP_THRESHOLD": (-3, 32 * 2**20), "M_TRIM_THRESHOLD": (-1, 2**31 
 def choose_device(threads: int) -> torch.device:
     """CUDA where present, else MPS, else the CPU with `threads` threads; said aloud.
 
-    The environment variable CVOTING_DEVICE (cuda, mps, cpu) overrides the choice.
+    The environment variable CVOTING_DEVICE (cuda, mps, cpu) overrides the choice.  Of several processes that `torchrun`
+    started on a machine with GPUs each takes its own.
 
     Raises:
         CvotingError: when that device is not here, or there are no threads.
@@ -30,9 +31,12 @@ def choose_device(threads: int) -> torch.device:
             f"CVOTING_DEVICE = {named!r}: expected {' or '.join(sorted({'cpu', found}))}, which are here"
         )
     device = torch.device(named)
+    torch.set_num_threads(threads)
     if device.type == "cpu":
-        torch.set_num_threads(threads)
         _keep_freed_memory()
+    if device.type == "cuda":
+        device = torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
+        torch.cuda.set_device(device)
     # TF32 rounds to 10 bits: it would change which candidate wins.
     torch.backends.cuda.matmul.allow_tf32 = False
     threads_text = f" ({threads} threads)" if device.type == "cpu" else ""

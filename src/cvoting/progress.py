@@ -9,7 +9,9 @@ from tqdm import tqdm
 class Progress:
     """Counts steps and prints lines that may go to a terminal, a log file, or both, while other jobs print theirs."""
 
-    def __init__(self, label: str, total: int, done: int = 0, unit: str = "it", seconds: float = 10.0):
+    def __init__(
+        self, label: str, total: int, done: int = 0, unit: str = "it", seconds: float = 10.0, silent: bool = False
+    ):
         """Start counting.
 
         Args:
@@ -18,18 +20,19 @@ class Progress:
             done: steps made by an earlier process; they do not count for the rate.
             unit: what a step is called.
             seconds: least time between two lines.
+            silent: print none, as another process does.
         """
         self.label, self.total, self.done, self.unit, self.seconds = label, total, done, unit, seconds
-        self.first = done
+        self.first, self.silent = done, silent
         self.started = self.printed = time.monotonic()
-        if done:
+        if done and not silent:
             print(f"{label}: continues after {done} of {total} {unit}", file=sys.stderr, flush=True)
 
     def step(self, count: int = 1, note: str = "") -> None:
         """Count `count` more steps, and print a line when one is due; `note` ends it."""
         self.done += count
         now = time.monotonic()
-        if now - self.printed < self.seconds and self.done < self.total:
+        if self.silent or (now - self.printed < self.seconds and self.done < self.total):
             return
         self.printed = now
         elapsed = now - self.started

@@ -8,6 +8,7 @@ candidate) alone: the first 16 candidates of a bank of 4096 are the bank of 16.
 import shutil
 import sys
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from itertools import chain, pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -24,14 +25,12 @@ from cvoting.bank_size import bank_bytes, in_words
 from cvoting.data.puzzles import Puzzles
 from cvoting.errors import CvotingError
 from cvoting.models.base import RecurrentModel, State
-from cvoting.params.rollouts import RolloutPlan
+from cvoting.params.rollouts import RESIDUAL_STEPS, RolloutPlan
+from cvoting.precision import computing
 from cvoting.progress import Progress
 from cvoting.scores import change, double, probability_scores, stablemax_confidence
 from cvoting.seeding import generator
 from cvoting.tasks.base import Task
-
-#: Last steps over which residuals are averaged.
-RESIDUAL_STEPS = 3
 
 
 class FixedStartError(CvotingError):
@@ -50,10 +49,17 @@ def initial_noise(
         inference_seed: seed of the initial states.
     """
     noise = np.empty((len(puzzles), len(candidates), *shape), dtype=np.float32)
-    for row, puzzle in enumerate(puzzles):
-        for column, candidate in enumerate(candidates):
-            rng = generator("initial state", inference_seed, puzzle, counter=candidate)
+
+    def draw(first: int) -> None:
+        for place in range(first, len(puzzles) * len(candidates), threads):
+            row, column = divmod(place, len(candidates))
+            rng = generator("initial state", inference_seed, puzzles[row], counter=candidates[column])
             rng.standard_normal(dtype=np.float32, out=noise[row, column])
+
+    # A GPU would wait for one thread.
+    threads = torch.get_num_threads()
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(draw, range(threads)))
     return noise
 
 
@@ -109,6 +115,8 @@ def roll_out(
         device: where to compute.
     """
     model.to(device).eval()
+    if plan.compile:
+        model.compile_steps()
     parts = plan.parts(len(puzzles))
     files = [partial / f"part-{part.start:08}.parquet" for part in parts]
     finished = sum(len(p) for p, f in zip(parts, files, strict=True) if f.exists())
@@ -181,7 +189,8 @@ def roll_out_candidates(
         read, kept = (
             max(0, min(number - start, len(candidates))) for number in (plan.candidates_read, plan.logit_candidates)
         )
-        end, earlier = _roll_out_slice(model, task, puzzles.questions, noise, plan, read, kept, device)
+        with computing(device, plan.precision):
+            end, earlier = _roll_out_slice(model, task, puzzles.questions, noise, plan, read, kept, device)
         ends.append(end)
         if earlier:
             steps.append(earlier)

@@ -25,10 +25,18 @@ def versions() -> dict[str, str]:
 
 
 @contextmanager
-def record_run(output: Path, **details: Any) -> Iterator[None]:
-    """Write `<output>.run.json` when the block ends well: commit, time, host, versions, wall time and `details`."""
+def record_run(output: Path, wanted: bool = True, **details: Any) -> Iterator[None]:
+    """Write `<output>.run.json` when the block ends well: commit, time, host, versions, wall time and `details`.
+
+    Args:
+        output: what the block makes.
+        wanted: whether this process is the one that writes it.
+        details: what else to say.
+    """
     started, clock = datetime.now(UTC), time.monotonic()
     yield
+    if not wanted:
+        return
     record = {
         "command": sys.argv[1:],
         "commit": _commit(),

@@ -20,7 +20,7 @@ QUESTION = "." * 9 + ANSWER[9:]
 ROW = f"puzzles0,{QUESTION},{ANSWER},7\n"
 TRAIN_FILE, TEST_FILE, ROYLE = "sudoku_extreme_1k_train", "sudoku_extreme_1k_test_hard", "royle_17_clues"
 SPLITS = {"train": 1, "validation": 1, "test": 1}
-NEW = f"{DATA.replace('data/sudoku/train.npz', 'new.npz')} --out new.safetensors --log new.csv {RESUMABLE}"
+NEW = f"{DATA.replace('data/sudoku/train.npz', 'new.npz')} --out new.safetensors --curves new.csv {RESUMABLE}"
 
 
 def build(bench: Bench, source: dict, files: dict[str, str]) -> None:

@@ -12,7 +12,7 @@ case = collector(CASES)
 
 FULL = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))"
 OLD_FILE = "everything: the earlier file is as it was, and nothing is left beside it."
-NEW_TRAIN = f"train train.json {DATA} --out new.safetensors --log new.csv {RESUMABLE}"
+NEW_TRAIN = f"train train.json {DATA} --out new.safetensors --curves new.csv {RESUMABLE}"
 
 
 @case("A full disk while puzzles are written", kept=OLD_FILE, slow=True)

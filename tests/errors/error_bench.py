@@ -225,7 +225,7 @@ IMPORT_HRM = "import-checkpoint --format hrm hrm/released.pth new.safetensors"
 SOLVE = "solve --checkpoint model.safetensors --threads 1 --k 4 --file puzzles.txt"
 RESUMABLE = "--partial partial --code 0 --threads 1"
 DATA = "--train data/sudoku/train.npz --validation data/sudoku/validation.npz"
-TRAIN = f"train train.json {DATA} --out model.safetensors --log model.csv {RESUMABLE}"
+TRAIN = f"train train.json {DATA} --out model.safetensors --curves model.csv {RESUMABLE}"
 ROLLOUTS = (
     "rollouts rollouts.json --checkpoint model.safetensors --puzzles data/sudoku_hard/test.npz "
     f"--out shard0.parquet {RESUMABLE}"

@@ -24,6 +24,7 @@ from cvoting.training import unrolled
 from cvoting.training.loop import train
 from cvoting.training.losses import masked_cross_entropy
 from cvoting.training.optimizers import make_adam
+from cvoting.training.processes import Processes
 from cvoting.training.unrolled import Unrolled
 
 TASK = Sudoku(name="sudoku", box=(2, 2))
@@ -65,8 +66,8 @@ def run(puzzles, tmp_path):
     def train_small(**changes):
         params = build(TrainingParams, TRAINING | changes)
         resume = tmp_path / json.dumps(changes).replace("/", "")
-        objective, device = Unrolled(make_model(), params, 0), torch.device("cpu")
-        return train(objective, TASK, puzzles["train"], puzzles["validation"], resume, device)
+        objective, processes = Unrolled(make_model(), params, 0), Processes(torch.device("cpu"))
+        return train(objective, TASK, puzzles["train"], puzzles["validation"], resume, processes)
 
     return train_small
 

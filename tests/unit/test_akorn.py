@@ -7,7 +7,6 @@ import pytest
 import torch
 from torch import Tensor
 from torch.autograd import gradcheck
-from torch.utils.flop_counter import FlopCounterMode
 
 from cvoting.models import kernels
 from cvoting.models.akorn import AKOrN
@@ -281,18 +280,3 @@ def test_released_weights_of_another_shape_are_listed() -> None:
     expected = "layers.0.0.connectivity.mat_q: shape [4, 4, 2, 2], expected [16, 4, 2, 2]"
     with pytest.raises(WeightsMismatch, match=re.escape(expected)):
         load_released(make_model(), weights)
-
-
-@pytest.mark.parametrize("layers", [1, 2])
-def test_flops_are_what_torch_counts_in_linear_maps_and_attention(layers: int) -> None:
-    model = make_model(layers=layers)
-    puzzles, candidates, steps = 2, 3, 4
-    question, noise = torch.zeros(puzzles, 16, dtype=torch.long), normal(puzzles, candidates, 16, 16)
-    with FlopCounterMode(display=False) as counter:
-        model(question, noise, steps)
-    counts = {module: sum(ops.values()) for module, ops in counter.get_flop_counts().items()}
-    parts = [f"AKOrN.layers.{index}.{part}" for index in range(layers) for part in ("attention", "readout")]
-    counted = sum(counts[part] for part in [*parts, "AKOrN.classifier"])
-    assert counted == puzzles * candidates * model.flops(steps)
-    # The rest: sums over oscillators, 16 channels at once, once at the start and twice per step.
-    assert counts["Global"] - counted == puzzles * candidates * 16 * 2 * 16 * 16 * (1 + 2 * layers * steps)

@@ -16,6 +16,7 @@ from cvoting.training import loop
 from cvoting.training.act import IGNORED
 from cvoting.training.batches import training_batch
 from cvoting.training.loop import Trained, train
+from cvoting.training.processes import Processes
 from cvoting.training.segments import Segments
 
 TASK = Sudoku(name="sudoku", box=(2, 2))
@@ -66,7 +67,15 @@ def run(puzzles, tmp_path):
 
     def train_small(name: str, network: dict | None = None, **changes: object) -> Trained:
         trained = objective(network, **changes)
-        return train(trained, TASK, puzzles["train"], puzzles["validation"], tmp_path / name, torch.device("cpu"), name)
+        return train(
+            trained,
+            TASK,
+            puzzles["train"],
+            puzzles["validation"],
+            tmp_path / name,
+            Processes(torch.device("cpu")),
+            name,
+        )
 
     return train_small
 
@@ -94,6 +103,12 @@ def test_an_interrupted_training_ends_with_the_same_weights_and_log(run, monkeyp
     assert whole.log == continued.log
 
 
+def test_a_batch_in_parts_trains_as_a_whole_one_does(run):
+    whole, parts = run("whole").log, run("parts", accumulate=3).log
+    for one, other in zip(whole, parts, strict=True):
+        assert other == pytest.approx(one, rel=1e-4)
+
+
 @pytest.mark.parametrize("initial_state", ["fixed", "per_row", "per_token"])
 def test_the_loss_falls(run, initial_state):
     log = run("long", {"initial_state": initial_state}, updates=80, validate_every=20).log
@@ -108,8 +123,8 @@ def test_without_act_every_row_makes_all_segments_and_then_takes_the_next_puzzle
         trained.model.halting.bias[1] = -5.0
     worked_on, watched = [], []
     for update in range(7):
-        watched.append(trained.minimised(batch(puzzles, update, trained.model), update).watched)
-        worked_on.append(trained.carry.questions)
+        watched.append(trained.minimised(batch(puzzles, update, trained.model), range(8), update).watched)
+        worked_on.append(trained.state()["questions"])
     offered = [batch(puzzles, update, trained.model).questions for update in range(7)]
     for update, first in enumerate([0, 0, 0, 3, 3, 3, 6]):
         assert torch.equal(worked_on[update], offered[first])
@@ -124,7 +139,8 @@ def test_with_act_rows_halt_where_their_logits_say_so_after_as_many_segments_as_
         with torch.no_grad():
             trained.model.halting.bias.copy_(torch.tensor([5.0, -5.0]))
         halted[probability] = [
-            trained.minimised(batch(puzzles, update, trained.model), update).watched["halted"] for update in range(6)
+            trained.minimised(batch(puzzles, update, trained.model), range(8), update).watched["halted"]
+            for update in range(6)
         ]
     assert halted[0.0] == [1.0] * 6
     assert halted[1.0][0] == 0.0
@@ -135,9 +151,9 @@ def test_cells_that_are_not_to_predict_can_be_left_out_of_the_loss(puzzles):
     given = objective(loss_positions="all"), objective(loss_positions="predict")
     first = batch(puzzles, 0, given[0].model)
     for trained in given:
-        trained.minimised(first, 0)
-    assert torch.equal(given[0].carry.labels, first.targets)
-    assert torch.equal(given[1].carry.labels == IGNORED, ~first.to_predict)
+        trained.minimised(first, range(8), 0)
+    assert torch.equal(given[0].state()["labels"], first.targets)
+    assert torch.equal(given[1].state()["labels"] == IGNORED, ~first.to_predict)
 
 
 def test_the_prefix_descends_along_the_sign_of_its_gradient_at_its_own_rate(puzzles):
@@ -145,7 +161,7 @@ def test_the_prefix_descends_along_the_sign_of_its_gradient_at_its_own_rate(puzz
     optimizer = trained.make_optimizer()
     assert sum(len(group["params"]) for group in optimizer.param_groups) == len(list(trained.model.parameters()))
     torch.nn.init.constant_(trained.model.prefix, 2.0)
-    trained.minimised(batch(puzzles, 0, trained.model), 0).loss.backward()
+    trained.minimised(batch(puzzles, 0, trained.model), range(8), 0).loss.backward()
     loop.set_learning_rate(optimizer, 0.5)  # in the warm-up
     optimizer.step()
     sign = trained.model.prefix.grad.sign()

@@ -24,6 +24,7 @@ from cvoting.training.batches import training_batch, validation_batches
 from cvoting.training.loop import TrainingDiverged, train
 from cvoting.training.losses import masked_cross_entropy
 from cvoting.training.optimizers import warm_up
+from cvoting.training.processes import Processes
 from cvoting.training.unrolled import Unrolled
 
 TASK = Sudoku(name="sudoku", box=(2, 2))
@@ -49,7 +50,7 @@ def run(tiny_akorn):
         params = build(TrainingParams, TRAINING | changes)
         model = AKOrN(tiny_akorn, TASK.grid, TASK.vocabulary, TASK.classes)
         objective = Unrolled(model, params, seed)
-        return train(objective, TASK, puzzles["train"], puzzles["validation"], resume, torch.device("cpu"))
+        return train(objective, TASK, puzzles["train"], puzzles["validation"], resume, Processes(torch.device("cpu")))
 
     return train_tiny
 
@@ -93,6 +94,19 @@ def test_an_interrupted_training_ends_with_the_same_weights_and_log(run, puzzles
     continued = run(puzzles, tmp_path / "stopped")
     assert_same(weights(whole), weights(continued))
     assert whole.log == continued.log
+
+
+def test_a_batch_in_parts_trains_as_a_whole_one_does(run, puzzles, tmp_path):
+    whole, parts = (run(puzzles, tmp_path / str(n), accumulate=n, loss_positions="predict") for n in (1, 3))
+    for one, other in zip(whole.log, parts.log, strict=True):
+        assert other == pytest.approx(one, rel=1e-4)
+
+
+def test_a_training_in_bfloat16_keeps_float32_weights_and_learns_much_the_same(run, puzzles, tmp_path):
+    exact, rounded = (run(puzzles, tmp_path / name, precision=name) for name in ("float32", "bfloat16"))
+    assert {weight.dtype for weight in rounded.model.parameters()} == {torch.float32}
+    assert rounded.log != exact.log
+    assert rounded.log[-1]["loss"] == pytest.approx(exact.log[-1]["loss"], rel=0.02)
 
 
 def test_the_loss_falls(run, puzzles, tmp_path):
@@ -189,7 +203,7 @@ def test_a_training_is_resumed_only_with_the_same_recipe_code_and_puzzles(
 ):
     resumed_from = []
 
-    def stop(objective, task, puzzles, validation, resume, device, label):
+    def stop(objective, task, puzzles, validation, resume, processes, label, stopping):
         resumed_from.append(resume)
         raise TrainingDiverged("stopped by the test")
 
@@ -205,7 +219,12 @@ def test_a_training_is_resumed_only_with_the_same_recipe_code_and_puzzles(
             "training": training,
             "training_seed": 0,
         }
-        options = {"train": tmp_path / "train.npz", "validation": tmp_path / "validation.npz", "out": "o", "log": "l"}
+        options = {
+            "train": tmp_path / "train.npz",
+            "validation": tmp_path / "validation.npz",
+            "out": "o",
+            "curves": "l",
+        }
         options |= {"partial": tmp_path, "threads": 1, "code": "y" if now == "code" else "x"}
         command = ["cvoting", "train", json.dumps(names), *(f"--{k}={v}" for k, v in options.items())]
         monkeypatch.setattr(sys, "argv", command)
@@ -229,7 +248,7 @@ def test_kill_9_and_the_same_command_end_in_the_same_files(tiny_akorn, puzzles, 
 
     def command(folder):
         files = {"train": tmp_path / "train.npz", "validation": tmp_path / "validation.npz"}
-        outputs = {"out": folder / "c.safetensors", "log": folder / "log.csv", "partial": folder / "partial"}
+        outputs = {"out": folder / "c.safetensors", "curves": folder / "log.csv", "partial": folder / "partial"}
         options = [f"--{k}={v}" for k, v in (files | outputs | {"code": "x", "threads": 1}).items()]
         return [sys.executable, "-m", "cvoting", "train", json.dumps(recipe), *options]
 

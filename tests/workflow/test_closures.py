@@ -86,7 +86,7 @@ def arguments(folder: Path, verb: str, name: str, out: Path) -> list[str]:
         case "train":
             puzzles = data / STUDY.runs[name].dataset
             inputs = [f"--{split}={puzzles}/{split}.npz" for split in ("train", "validation")]
-            return [*inputs, f"--out={out}/c", f"--log={out}/l", *resumable]
+            return [*inputs, f"--out={out}/c", f"--curves={out}/l", *resumable]
         case "rollouts":
             bank = STUDY.banks[name]
             checkpoint = results / f"checkpoints/{bank.run}/seed0.safetensors"

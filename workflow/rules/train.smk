@@ -38,7 +38,7 @@ rule train:
     shell:
         "python3 -m cvoting train {params.recipe:q} --code {params.code} --threads {threads} "
         "--train {input.train} --validation {input.validation} "
-        "--out {output.checkpoint} --log {output.curves} "
+        "--out {output.checkpoint} --curves {output.curves} "
         f"--partial {PARTIAL} 2>&1 | tee {{log}}"
 
 

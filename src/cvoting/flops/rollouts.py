@@ -1,10 +1,7 @@
 """Floating point operations of rollouts, per puzzle."""
 
 from cvoting.flops.base import NetworkFlops
-from cvoting.params.rollouts import Extent
-
-#: Steps before the last that the engine reads out too, for residuals: `RESIDUAL_STEPS` of `cvoting.rollouts`.
-RESIDUAL_STEPS = 3
+from cvoting.params.rollouts import RESIDUAL_STEPS, Extent
 
 
 def rollout_flops(network: NetworkFlops, steps: int, candidates: int) -> int:

@@ -13,8 +13,8 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from cvoting.models.base import RecurrentModel, State
-from cvoting.models.kuramoto import KuramotoLayer
-from cvoting.models.layers import Linear, to_candidates, to_rows
+from cvoting.models.kuramoto import KuramotoLayer, Oscillators
+from cvoting.models.layers import GeometricAttention, Linear, to_candidates, to_rows
 from cvoting.params.akorn import AkornParams
 from cvoting.tasks.base import Task
 
@@ -42,6 +42,7 @@ class AKOrN(RecurrentModel[Clues]):
     """
 
     Params = AkornParams
+    step_modules = (GeometricAttention, Oscillators)
 
     def __init__(self, params: AkornParams, grid: tuple[int, int], vocabulary: int, classes: int, blank: int = 0):
         super().__init__()
@@ -101,14 +102,3 @@ class AKOrN(RecurrentModel[Clues]):
         """Frequencies too, which have two axes where every pair has its own."""
         frequencies = [layer.omega for layer in self.layers if layer.omega is not None and layer.omega.ndim == 2]
         return [*super().undecayed(), *frequencies]
-
-    def flops(self, steps: int) -> int:
-        """Floating point operations of one rollout of `steps` steps and its readout.
-
-        2 per multiply-add of linear maps and of attention (scores, and weights times values); nothing else counts.
-        """
-        cells, channels = self.noise_shape
-        step = cells * (2 * 4 * channels**2 + 2 * 2 * cells * channels)
-        readout = cells * 2 * (self.params.oscillator_dim + 3) * channels**2
-        classifier = cells * 2 * channels * self.classifier.out_features
-        return len(self.layers) * (steps * step + readout) + classifier

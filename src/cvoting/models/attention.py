@@ -9,35 +9,9 @@ from typing import NamedTuple
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
-from torch.nn import functional
 
-from cvoting.models import kernels
-from cvoting.models.kernels import Rows, Table, multiply_pairs
+from cvoting.models.kernels import LOG2_E, Rows, Table, attend, multiply_pairs
 from cvoting.models.layers import Linear, rotations, tables
-
-LOG2_E = math.log2(math.e)
-
-
-def attend(q: Rows, k: Rows, v: Rows, heads: int) -> Rows:
-    """2^(q k^T) v / sum 2^(q k^T), for every row and head.
-
-    On the CPU by `kernels.attend`, the fastest there.  Elsewhere by PyTorch's fused attention, which keeps no
-    [cells, cells] array: on mazes of 900 cells those of a batch would fill the memory.
-
-    Args:
-        q: queries, scaled by log2(e) (and by what the scores are to be scaled by).
-        k: keys.
-        v: values.
-        heads: divides the channels.
-    """
-    return kernels.attend(q, k, v, heads) if q.device.type == "cpu" else fused_attention(q, k, v, heads)
-
-
-def fused_attention(q: Rows, k: Rows, v: Rows, heads: int) -> Rows:
-    """`attend` by PyTorch's fused attention."""
-    q, k, v = (t.unflatten(-1, (heads, -1)).permute(1, 2, 0, 3) for t in (q, k, v))
-    out = functional.scaled_dot_product_attention(q, k, v, scale=1 / LOG2_E)
-    return out.permute(2, 0, 1, 3).flatten(-2)
 
 
 class GeometryTables(NamedTuple):

@@ -56,6 +56,8 @@ class RecurrentModel(nn.Module, ABC, Generic[Condition]):
     evaluation_factor: ClassVar[int] = 2
     #: Whether its candidates are also scored by the stablemax of their logits.
     stablemax: ClassVar[bool] = False
+    #: The kinds of modules that do the work of a step: what `compile_steps` compiles.
+    step_modules: ClassVar[tuple[type[nn.Module], ...]]
 
     @classmethod
     def for_task(cls, params: Any, task: Task) -> "RecurrentModel":
@@ -124,6 +126,12 @@ class RecurrentModel(nn.Module, ABC, Generic[Condition]):
         """
         if self.initial_state_kind != "random":
             raise ParameterError([f"{type(self).__name__} always starts at its fixed state: expected candidates = 1"])
+
+    def compile_steps(self) -> None:
+        """Have `torch.compile` write the kernels of a step, at first use; the same numbers but for rounding."""
+        for part in self.modules():
+            if isinstance(part, self.step_modules):
+                part.compile()
 
     def undecayed(self) -> list[nn.Parameter]:
         """Parameters that weight decay would spoil: all but the matrices of linear maps and embeddings.

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from cvoting.models.base import RecurrentModel, State
 from cvoting.models.hrm_level import Level
 from cvoting.models.kernels import Rows
-from cvoting.models.layers import Linear, linear_flops, to_candidates, to_rows
+from cvoting.models.layers import Linear, to_candidates, to_rows
 from cvoting.params.hrm import HrmParams
 from cvoting.tasks.base import Task
 
@@ -50,6 +50,7 @@ class HRM(RecurrentModel[Embedded]):
     """
 
     Params = HrmParams
+    step_modules = (Level,)
     stablemax = True
     evaluation_factor = 1
 
@@ -157,17 +158,6 @@ class HRM(RecurrentModel[Embedded]):
     def readout(self, state: State) -> Float[Tensor, "puzzles candidates cells classes"]:
         """Logits: a linear map."""
         return to_candidates(self.classifier(to_rows(state.latent)), len(state.latent))
-
-    def flops(self, steps: int) -> int:
-        """Floating point operations of one rollout of `steps` segments and its readout.
-
-        2 per multiply-add of linear maps and of attention (scores, and weights times values); nothing else counts.
-        """
-        p, attention = self.params, 4 * self.tokens * self.params.channels
-        H = linear_flops(self.H) + p.H_layers * attention
-        L = linear_flops(self.L) + p.L_layers * attention
-        segment = self.tokens * p.H_cycles * (H + p.L_cycles * L) + linear_flops(self.halting)
-        return steps * segment + (self.tokens - self.skipped) * linear_flops(self.classifier)
 
 
 @torch.no_grad()

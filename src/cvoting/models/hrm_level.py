@@ -7,8 +7,8 @@ from torch import nn
 from torch.nn import functional
 
 from cvoting.models.feed_forward import SwiGLU
-from cvoting.models.kernels import Rows
-from cvoting.models.rotary import Projections, RotaryAttention, Turns
+from cvoting.models.kernels import Rows, Table
+from cvoting.models.rotary import Projections, RotaryAttention
 from cvoting.params.hrm import HrmParams
 
 
@@ -25,7 +25,7 @@ class Block(nn.Module):
         self.attention = RotaryAttention(params.channels, params.heads)
         self.feed_forward = SwiGLU(params.channels, params.hidden)
 
-    def forward(self, x: Rows, projections: Projections, turns: Turns | None) -> Rows:
+    def forward(self, x: Rows, projections: Projections, turns: Table | None) -> Rows:
         """The next activations."""
         x = self._norm(x + self.attention(x, projections, turns))
         return self._norm(x + self.feed_forward(x))
@@ -51,7 +51,7 @@ class Level(nn.Module):
         """What every block derives from its weights, once per forward pass."""
         return [block.attention.projections(self.rotary) for block in self.blocks]
 
-    def forward(self, z: Rows, u: Rows, projections: list[Projections], turns: Turns | None) -> Rows:
+    def forward(self, z: Rows, u: Rows, projections: list[Projections], turns: Table | None) -> Rows:
         """The module's next state."""
         x = z + u
         for block, derived in zip(self.blocks, projections, strict=True):

@@ -12,8 +12,9 @@ from torch import nn
 
 from cvoting.models.attention import Attention
 from cvoting.models.kernels import Rows
-from cvoting.models.layers import LinearMap, linear_flops
+from cvoting.models.layers import LinearMap
 from cvoting.params.itrsa import CrossAttentionParams, ItrsaParams
+from cvoting.precision import widened
 
 
 class InputMixing(nn.Module, ABC):
@@ -30,10 +31,6 @@ class InputMixing(nn.Module, ABC):
     @abstractmethod
     def mixer(self, *memory: Rows) -> Callable[[Rows], Rows]:
         """The map of z for given memories, a row being a candidate."""
-
-    @abstractmethod
-    def flops(self, cells: int) -> tuple[int, int]:
-        """Operations per cell of `memory` and of one call of the mixer."""
 
 
 class CrossAttention(InputMixing):
@@ -64,11 +61,6 @@ class CrossAttention(InputMixing):
         geometry = self.attention.tables()
         return lambda z: z + self.attention(z, keys, values, geometry)
 
-    def flops(self, cells: int) -> tuple[int, int]:
-        """Keys and values; queries, outputs and attention."""
-        maps = linear_flops(self.attention) // 2
-        return maps, maps + 4 * cells * self.attention.query.in_features
-
 
 class LinearMixing(InputMixing):
     """W [x; z], or z + W [x; z]; no cell sees another.
@@ -96,12 +88,7 @@ class LinearMixing(InputMixing):
     def mixer(self, *memory: Rows) -> Callable[[Rows], Rows]:
         """W_z z and the memory, and z itself where it is added."""
         (mapped,) = memory
-        return lambda z: self.map.of_state(z) + (mapped + z if self.residual else mapped)
-
-    def flops(self, cells: int) -> tuple[int, int]:
-        """Half of the map each."""
-        half = linear_flops(self.map) // 2
-        return half, half
+        return lambda z: widened(self.map.of_state(z)) + (mapped + z if self.residual else mapped)
 
 
 def input_mixing(params: ItrsaParams, grid: tuple[int, int]) -> InputMixing:

@@ -14,7 +14,7 @@ from cvoting.models.attention import Attention
 from cvoting.models.base import RecurrentModel, State
 from cvoting.models.feed_forward import FeedForward, SwiGLU
 from cvoting.models.input_mixing import input_mixing
-from cvoting.models.layers import Linear, linear_flops, to_candidates, to_rows
+from cvoting.models.layers import Linear, to_candidates, to_rows
 from cvoting.params.itrsa import FeedForwardParams, ItrsaParams
 
 #: What a block reads of the input: keys and values of cross-attention, or the input's part of a linear mix.
@@ -41,6 +41,7 @@ class ItrSA(RecurrentModel[Memory]):
     """
 
     Params = ItrsaParams
+    step_modules = (Attention, SwiGLU, FeedForward)
 
     def __init__(self, params: ItrsaParams, grid: tuple[int, int], vocabulary: int, classes: int):
         super().__init__()
@@ -99,14 +100,3 @@ class ItrSA(RecurrentModel[Memory]):
     def readout(self, state: State) -> Float[Tensor, "puzzles candidates cells classes"]:
         """Logits: a norm and a linear map."""
         return to_candidates(self.classifier(self.norm_out(to_rows(state.latent))), len(state.latent))
-
-    def flops(self, steps: int) -> int:
-        """Floating point operations of one rollout of `steps` steps, with its input and its readout.
-
-        2 per multiply-add of linear maps and of attention (scores, and weights times values); nothing else counts.
-        """
-        cells, channels = self.noise_shape
-        once, mixing = self.input_mixing.flops(cells)
-        attentions = self.params.self_attentions * (linear_flops(self.self_attention) + 4 * cells * channels)
-        block = mixing + attentions + linear_flops(self.feed_forward)
-        return cells * (once + steps * block + linear_flops(self.classifier))

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from cvoting.models.kernels import Rows, as_channels, as_pairs
 from cvoting.models.layers import GeometricAttention, Linear, Projection, linear
 from cvoting.params.akorn import AkornParams
+from cvoting.precision import widened
 
 #: Channels summed by one product: a vector register; more would only add zeros.
 BLOCK = 16
@@ -37,8 +38,9 @@ class Oscillators(nn.Module):
         self.register_buffer("tiny", torch.full((block,), 1e-24), persistent=False)
 
     def sums(self, x: Rows, offset: Float[Tensor, "block"] | None = None) -> Rows:
-        """At every channel the sum over its oscillator, plus an offset."""
-        return linear(x.unflatten(-1, (-1, len(self.ones))).flatten(1, 2), self.ones, offset).view(x.shape)
+        """At every channel the sum over its oscillator, plus an offset; never in bfloat16."""
+        with torch.autocast(x.device.type, enabled=False):
+            return linear(x.unflatten(-1, (-1, len(self.ones))).flatten(1, 2), self.ones, offset).view(x.shape)
 
     def normalise(self, x: Rows) -> Rows:
         """Every oscillator on the unit sphere; one that is zero stays zero."""
@@ -77,7 +79,8 @@ class Readout(nn.Module):
         # second ones, ... are faster to add as long vectors.
         weight = self.components.weight.unflatten(0, (-1, self.size)).transpose(0, 1).flatten(0, 1)
         bias = self.components.bias.unflatten(0, (-1, self.size)).t().flatten()
-        u = linear(x, weight, bias).unflatten(-1, (self.size, -1)).square().sum(-2).sqrt() + self.bias
+        components = widened(linear(x, weight, bias)).unflatten(-1, (self.size, -1))
+        u = components.square().sum(-2).sqrt() + self.bias
         u = u + self.residual(self.hidden(u.relu()).relu())
         return self.out(u.relu())
 

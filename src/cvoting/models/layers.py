@@ -18,7 +18,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional
 
-from cvoting.models.kernels import Rows, Table, attend, multiply_pairs
+from cvoting.models.kernels import LOG2_E, Rows, Table, attend, multiply_pairs
 
 
 def to_rows(x: Float[Tensor, "puzzles candidates cells channels"]) -> Rows:
@@ -85,11 +85,6 @@ class LinearMap(Linear):
         return linear(z, self.weight[:, self.out_features :])
 
 
-def linear_flops(*modules: nn.Module) -> int:
-    """Floating point operations per cell of every linear map in some modules, 2 per multiply-add."""
-    return sum(2 * part.weight.numel() for m in modules for part in m.modules() if isinstance(part, nn.Linear))
-
-
 def rotations(grid: tuple[int, int], pairs: int) -> Float[Tensor, "cells pairs 2 2"]:
     """The initial matrices of GTA: rotations by a coordinate of the cell times a frequency.
 
@@ -108,7 +103,8 @@ def tables(matrices: Float[Tensor, "cells head_pairs 2 2"], heads: int) -> tuple
     (m00, m01), (m10, m11) = (row.unbind(-1) for row in matrices.unbind(-2))
     a = torch.complex(m00 + m11, m10 - m01) / 2
     b = torch.complex(m00 - m11, m10 + m01) / 2
-    return a.repeat(1, heads).unsqueeze(1), b.repeat(1, heads).unsqueeze(1)
+    a_of_heads, b_of_heads = (torch.view_as_real(table.repeat(1, heads).unsqueeze(1)) for table in (a, b))
+    return a_of_heads, b_of_heads
 
 
 class Projection(NamedTuple):
@@ -158,7 +154,7 @@ class GeometricAttention(nn.Module):
         weights = self.qkv.weight.unflatten(0, (3, *by_head)).transpose(1, 2).flatten(1, 2)
         biases = self.qkv.bias.unflatten(0, (3, *by_head)).transpose(1, 2).flatten(1, 2)
         out = self.out.weight.unflatten(1, by_head).transpose(1, 2).flatten(1, 2)
-        scale = math.log2(math.e) / math.sqrt(by_head[0])
+        scale = LOG2_E / math.sqrt(by_head[0])
         matrices = (self.mat_q * scale, self.mat_k, self.mat_v, self.mat_o)
         every = zip([*weights, out], [*biases, self.out.bias], matrices, strict=True)
         return [Projection(weight, bias, *tables(m, self.heads)) for weight, bias, m in every]

@@ -8,14 +8,12 @@ multiplication: the rows of the weights of queries and keys are permuted once pe
 from typing import NamedTuple
 
 import torch
-from jaxtyping import Complex, Float, Int
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from cvoting.models.attention import LOG2_E, attend
-from cvoting.models.kernels import Rows, as_channels, as_pairs
+from cvoting.models.kernels import LOG2_E, Rows, Table, attend, turn_pairs
 from cvoting.models.layers import Linear, linear
 
-Turns = Complex[Tensor, "tokens 1 pairs"]
 Weight = Float[Tensor, "channels channels"]
 
 
@@ -44,12 +42,12 @@ class RotaryAttention(nn.Module):
         self.qkv = Linear(channels, 3 * channels, bias=False)
         self.out = Linear(channels, channels, bias=False)
 
-    def turns(self, like: Rows) -> Turns:
+    def turns(self, like: Rows) -> Table:
         """What to multiply pairs of queries and keys by, at each token, in the precision of some activations."""
         pairs = self.channels // self.heads // 2
         frequencies = 10000.0 ** (-torch.arange(pairs).to(like) / pairs)
         angles = torch.arange(len(like)).to(like)[:, None] * frequencies
-        return torch.polar(torch.ones_like(angles), angles).repeat(1, self.heads).unsqueeze(1)
+        return torch.stack([angles.cos(), angles.sin()], -1).repeat(1, self.heads, 1).unsqueeze(1)
 
     def projections(self, rotary: bool) -> Projections:
         """The weights in the order of the computation, to be derived once per forward pass."""
@@ -63,9 +61,9 @@ class RotaryAttention(nn.Module):
         """The channels of each head in the order 0, d/2, 1, d/2 + 1, ..."""
         return torch.arange(self.channels).view(self.heads, 2, -1).mT.flatten()
 
-    def forward(self, x: Rows, projections: Projections, turns: Turns | None) -> Rows:
+    def forward(self, x: Rows, projections: Projections, turns: Table | None) -> Rows:
         """Attention among the tokens of each row."""
         q, k, v = (linear(x, weight) for weight in projections)
         if turns is not None:
-            q, k = (as_channels(as_pairs(t) * turns) for t in (q, k))
+            q, k = (turn_pairs(t, turns) for t in (q, k))
         return self.out(attend(q, k, v, self.heads))

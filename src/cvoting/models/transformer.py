@@ -6,13 +6,13 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from cvoting.models.attention import LOG2_E, attend
 from cvoting.models.base import RecurrentModel, State
 from cvoting.models.feed_forward import FeedForward
-from cvoting.models.kernels import Rows
-from cvoting.models.layers import Linear, LinearMap, linear_flops, to_candidates, to_rows
+from cvoting.models.kernels import LOG2_E, Rows, attend
+from cvoting.models.layers import Linear, LinearMap, to_candidates, to_rows
 from cvoting.params.core import ParameterError
 from cvoting.params.transformer import TransformerParams
+from cvoting.precision import widened
 
 
 def sinusoid(grid: tuple[int, int], channels: int) -> Float[Tensor, "cells channels"]:
@@ -74,6 +74,7 @@ class Transformer(RecurrentModel[Float[Tensor, "puzzles 1 cells channels"]]):
     """
 
     Params = TransformerParams
+    step_modules = (Block,)
     evaluation_factor = 1
 
     def __init__(self, params: TransformerParams, grid: tuple[int, int], vocabulary: int, classes: int):
@@ -121,17 +122,9 @@ class Transformer(RecurrentModel[Float[Tensor, "puzzles 1 cells channels"]]):
         if problems := self.params.step_problems(steps):
             raise ParameterError(problems)
         mapped = to_rows(condition.expand(-1, state.latent.shape[1], -1, -1))
-        x = self.blocks(self.mixing.of_state(to_rows(state.latent)) + mapped)
+        x = self.blocks(widened(self.mixing.of_state(to_rows(state.latent)) + mapped))
         yield State(to_candidates(x, len(state.latent)))
 
     def readout(self, state: State) -> Float[Tensor, "puzzles candidates cells classes"]:
         """Logits: a norm and a linear map."""
         return to_candidates(self.classifier(self.norm_out(to_rows(state.latent))), len(state.latent))
-
-    def flops(self, steps: int) -> int:
-        """Floating point operations of one rollout, with its input and its readout, whatever `steps`.
-
-        2 per multiply-add of linear maps and of attention (scores, and weights times values); nothing else counts.
-        """
-        cells, channels = self.noise_shape
-        return cells * (linear_flops(self) + self.params.blocks * 4 * cells * channels)

@@ -4,9 +4,12 @@ from dataclasses import dataclass, fields, replace
 from typing import Literal
 
 from cvoting.params.core import ParameterError, key
+from cvoting.params.precision import Precision
 
 #: Puzzles that make one row group of a bank and are kept at once when a job is interrupted.
 PART_PUZZLES = 32
+#: Last steps over which residuals are averaged; they and the step before them are read out.
+RESIDUAL_STEPS = 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,6 +46,11 @@ class Extent:
     random_start_anyway: bool = key(
         "start at random states a model that was trained from a fixed one: expect worse answers", default=False
     )
+    precision: Precision = key(
+        "float32, or bfloat16 for the factors of linear maps and, on GPUs, of attention: changes some answers",
+        default="float32",
+    )
+    compile: bool = key("compile the steps with torch.compile: faster on GPUs, other rounding", default=False)
 
     def __post_init__(self) -> None:
         if problems := self.problems():

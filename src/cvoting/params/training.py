@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from cvoting.params.core import ParameterError, key
+from cvoting.params.precision import Precision
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,6 +80,17 @@ class TrainingParams:
     ema: EmaParams = key("moving average of the weights; evaluation uses it")
     validate_every: int = key("updates between validations", minimum=1)
     checkpoint_every: int = key("updates between checkpoints to resume from", minimum=1)
+    accumulate: int = key(
+        "parts of a batch that are computed one after another, their gradients summed: bounds the memory, changes "
+        "nothing but rounding",
+        default=1,
+        minimum=1,
+    )
+    precision: Precision = key(
+        "float32, or bfloat16 for the factors of linear maps and, on GPUs, of attention (released HRM: bfloat16)",
+        default="float32",
+    )
+    compile: bool = key("compile the steps with torch.compile: faster on GPUs, other rounding", default=False)
 
     @property
     def objective(self) -> str:
@@ -94,6 +106,8 @@ class TrainingParams:
             problems.append(f"detach_step = {self.detach_step}: expected less than T_train = {self.T_train}, or null")
         if self.segments and self.detach_step is not None:
             problems.append(f"detach_step = {self.detach_step}: expected null, segments have a one-step gradient")
+        if self.accumulate > self.batch:
+            problems.append(f"accumulate = {self.accumulate}: expected at most batch = {self.batch}")
         if bool(self.segments) != (self.optimizer.name == "adam_atan2"):
             expected = "adam_atan2, as segments is given" if self.segments else "adam or adamw, as segments is null"
             problems.append(f"optimizer.name = {self.optimizer.name!r}: expected {expected}")

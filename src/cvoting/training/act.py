@@ -13,6 +13,7 @@ from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from cvoting.models.hrm import HRM, Tokens
+from cvoting.precision import precise, widened
 from cvoting.stablemax import log_stablemax
 
 #: The label of a cell that is in no loss.
@@ -158,7 +159,7 @@ def cell_losses(
     probabilities: Literal["softmax", "stablemax"],
 ) -> Float[Tensor, "puzzles cells"]:
     """-log P(label) of each cell, in nats and float64."""
-    logits = logits.double()
+    logits = precise(logits)
     log_p = log_stablemax(logits) if probabilities == "stablemax" else logits.log_softmax(-1)
     return -log_p.gather(-1, labels.unsqueeze(-1)).squeeze(-1)
 
@@ -166,7 +167,7 @@ def cell_losses(
 def _halting_logits(halting: Float[Tensor, "puzzles 1 2"] | None) -> tuple[Tensor, ...]:
     """Those to halt and those to continue."""
     assert halting is not None  # HRM always has them
-    return halting.squeeze(1).unbind(-1)
+    return widened(halting).squeeze(1).unbind(-1)
 
 
 def _summed_bce(logits: Float[Tensor, "puzzles"], targets: Float[Tensor, "puzzles"]) -> Float[Tensor, ""]:

@@ -28,9 +28,9 @@ class Batch(NamedTuple):
     to_predict: Bool[Tensor, "puzzles cells"]
     noise: Float[Tensor, "puzzles 1 ..."]
 
-    def to(self, device: torch.device) -> "Batch":
-        """The batch on a device."""
-        return Batch(*(t.to(device) for t in self))
+    def part(self, rows: range, device: torch.device) -> "Batch":
+        """Some rows, on a device."""
+        return Batch(*(t[rows.start : rows.stop].to(device) for t in self))
 
 
 def make_batch(task: Task, questions: np.ndarray, answers: np.ndarray, noise: np.ndarray, first_token: int) -> Batch:

@@ -14,7 +14,7 @@ from cvoting.training.batches import Batch
 
 
 class Minimised(NamedTuple):
-    """What an update minimises, and what the log says of it besides."""
+    """What some rows of a batch add to what an update minimises, and to what the log says of it besides."""
 
     loss: Float[Tensor, ""]
     watched: dict[str, float]
@@ -36,9 +36,20 @@ class Objective(ABC):
     def make_optimizer(self) -> torch.optim.Optimizer:
         """The optimiser; each of its groups has the learning rate after the warm-up as `peak_lr`."""
 
+    @property
+    def device(self) -> torch.device:
+        """Where the model is."""
+        return next(self.model.parameters()).device
+
     @abstractmethod
-    def minimised(self, batch: Batch, update: int) -> Minimised:
-        """What update `update`, counted from 0, minimises on its batch."""
+    def minimised(self, batch: Batch, rows: range, update: int) -> Minimised:
+        """What some rows add to what an update minimises on its batch: the sum over all rows is the loss.
+
+        Args:
+            batch: all of it, anywhere.
+            rows: which of its puzzles.
+            update: counted from 0.
+        """
 
     @abstractmethod
     def cell_losses(
@@ -47,11 +58,14 @@ class Objective(ABC):
         """What a cell's answer costs in nats, as training has it: for the validation."""
 
     def state(self) -> dict[str, Tensor]:
-        """What the next update needs that is neither a weight nor a moment of the optimiser."""
+        """What the next update needs that is neither a weight nor a moment of the optimiser.
+
+        Of each tensor the rows that this process has computed.
+        """
         return {}
 
     def restore(self, state: Mapping[str, Tensor]) -> None:
-        """Go on from what `state` gave.
+        """Go on from what `state` gave, the rows of all processes together.
 
         Raises:
             ValueError: for the state of another objective.

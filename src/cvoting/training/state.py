@@ -10,6 +10,7 @@ from torch import Tensor
 from cvoting.checkpoint import CheckpointError, load_tensors, mismatch, save_tensors
 from cvoting.models.base import RecurrentModel
 from cvoting.training.objective import Objective
+from cvoting.training.processes import Processes
 
 
 @dataclass
@@ -18,6 +19,7 @@ class TrainingState:
 
     Attributes:
         objective: what is minimised, with the weights that are optimised.
+        processes: those that train together; all have the same state, but for the rows of `Objective.state`.
         average: a second model that holds their moving average.
         optimizer: with its moments.
         update: updates made.
@@ -26,6 +28,7 @@ class TrainingState:
     """
 
     objective: Objective
+    processes: Processes
     average: RecurrentModel
     optimizer: torch.optim.Optimizer
     update: int = 0
@@ -55,10 +58,13 @@ class TrainingState:
         return all(bool(torch.isfinite(weight).all()) for weight in weights)
 
     def save(self, path: Path) -> None:
-        """Write the state atomically: the file is always that of a whole update."""
+        """Write the state atomically, in the first process: the file is always that of a whole update."""
+        rows = {name: self.processes.joined(of_here) for name, of_here in self.objective.state().items()}
+        if not self.processes.writes:
+            return
         tensors = {f"model/{k}": v for k, v in self.model.state_dict().items()}
         tensors |= {f"average/{k}": v for k, v in self.average.state_dict().items()}
-        tensors |= {f"objective/{k}": v for k, v in self.objective.state().items()}
+        tensors |= {f"objective/{k}": v for k, v in rows.items()}
         moments = self.optimizer.state_dict()["state"]
         tensors |= {f"optimizer/{i}/{k}": v for i, entry in moments.items() for k, v in entry.items()}
         save_tensors(path, tensors, {"update": self.update, "log": self.log, "window": self.window})

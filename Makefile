@@ -46,7 +46,7 @@ test: $(READY)  ## all tests, within 25 minutes
 test-fast: $(READY)  ## the tests that take seconds
 	python -m pytest -m "not slow"
 
-check: $(READY)  ## style, types, spelling, workflow lint, schema, README's table
+check: $(READY)  ## style, types, spelling, workflow lint, schema, generated parts of pages
 	ruff check
 	ruff format --check
 	snakefmt --check --line-length 120 Snakefile workflow
@@ -55,6 +55,7 @@ check: $(READY)  ## style, types, spelling, workflow lint, schema, README's tabl
 	snakemake --lint
 	python -m cvoting schema --check
 	python -m cvoting headline --check
+	python -m cvoting cost --check
 
 bench: $(READY)  ## speed of the models beside the machine's
 	python benchmarks/bench_models.py

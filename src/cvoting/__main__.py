@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from cvoting.command_cost import add_cost_verbs
 from cvoting.command_inputs import choose, make_model, make_task, read_puzzles, read_recipe
 from cvoting.command_models import add_model_verbs
 from cvoting.command_tables import add_table_verbs
@@ -177,15 +178,6 @@ def provenance(args: argparse.Namespace) -> None:
         print(f"verified: {len(here)} of {len(links)} files are here, with the contents that the lock file says")
 
 
-def estimate(args: argparse.Namespace) -> None:
-    """State how large the banks of a study will be, before anything is run."""
-    from cvoting.estimate import bank_sizes
-    from cvoting.params.reading import read_study
-
-    print("at most, as plain numbers before compression:\n")
-    print(bank_sizes(read_study(args.params)).to_markdown(index=False, floatfmt=",.1f"))
-
-
 def recipe(args: argparse.Namespace) -> None:
     """Print the recipe of a job of a study."""
     from cvoting import recipes
@@ -212,7 +204,7 @@ def recipe(args: argparse.Namespace) -> None:
     wanted = choose("stage", args.stage, stages)
     if len(args.numbers) != len(wanted):
         raise CvotingError(f"{args.stage} {args.numbers}: expected {', '.join(wanted) or 'no number'} after the name")
-    study = read_study(args.params)
+    study = read_study(args.configfile)
     blocks = {
         "data": study.datasets,
         "audit": study.datasets,
@@ -272,10 +264,10 @@ def parser() -> argparse.ArgumentParser:
     sub.add_argument("--check", action="store_true", help="fail when the file is not up to date")
     sub = verb(provenance, "output")
     sub.add_argument("--verify", action="store_true", help="compare the contents of every file with the lock file")
-    verb(estimate).add_argument("--params", type=Path, default=Path("params.yaml"))
+    add_cost_verbs(verb)
     sub = verb(recipe, "stage", "name")
     sub.add_argument("numbers", nargs="*", type=int, help="training seed, or inference seed and shard")
-    sub.add_argument("--params", type=Path, default=Path("params.yaml"))
+    sub.add_argument("--configfile", type=Path, default=Path("params.yaml"))
     return main_parser
 
 

@@ -160,7 +160,7 @@ def not_utf8(bench: Bench) -> None:
     bench.cvoting(CHECK)
 
 
-@case("No params.yaml", do="run the command in the folder of the study, or name the file with `--params`.")
+@case("No params.yaml", do="run the command in the folder of the study, or name the file with `--configfile`.")
 def missing(bench: Bench) -> None:
     """The command is run in another folder."""
     bench.path("params.yaml").unlink()
@@ -181,7 +181,7 @@ def missing_in_snakemake(bench: Bench) -> None:
 @case("A folder in place of params.yaml", do="name the file itself.")
 def folder(bench: Bench) -> None:
     """A folder is named where a file is needed."""
-    bench.cvoting(f"{CHECK} --params reference")
+    bench.cvoting(f"{CHECK} --configfile reference")
 
 
 @case("A target of another study", slow=True, do="`snakemake --summary` lists the files of the study.")

@@ -308,3 +308,28 @@ def damaged_field(bench: Bench) -> None:
 def no_claims(bench: Bench) -> None:
     """The file that README's table is made from is another table."""
     bench.cvoting("headline --claims table.csv --file page.md")
+
+
+@case("No benchmark files of a study")
+def no_benchmarks(bench: Bench) -> None:
+    """Measured hours are asked for, and the study was not made here."""
+    bench.cvoting("estimate --benchmarks absent")
+
+
+@case("A damaged benchmark file")
+def damaged_benchmark(bench: Bench) -> None:
+    """Snakemake was killed while it wrote what a job took."""
+    bench.write("measured/train/akorn-sudoku/seed0.tsv", "s\th:m:s\n")
+    bench.cvoting("estimate --benchmarks measured")
+
+
+@case("The page about costs without what jobs took")
+def no_record(bench: Bench) -> None:
+    """The file of what the jobs of the laptop study took is another."""
+    bench.cvoting("cost --record table.csv")
+
+
+@case("The page about costs with measured jobs and no rate")
+def no_rate(bench: Bench) -> None:
+    """What to expect of the machine is left out, and with it what the measured times are compared with."""
+    bench.cvoting("cost --benchmarks measured")

@@ -1,29 +1,22 @@
 """How large a bank will be, against banks that are there."""
 
-import subprocess
-import sys
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-import yaml
 
 from cvoting.bank import Bank, BankHeader, concatenate
 from cvoting.bank_file import read_banks
 from cvoting.bank_from_answers import bank_from_answers, reading_from_answers
 from cvoting.bank_size import bank_bytes, in_words
 from cvoting.data.puzzles import Puzzles
-from cvoting.estimate import bank_sizes
 from cvoting.models.base import RecurrentModel
 from cvoting.models.registry import MODELS
 from cvoting.params.akorn import AkornParams
-from cvoting.params.core import build
 from cvoting.params.network import NetworkParams
 from cvoting.params.rollouts import RolloutPlan
-from cvoting.params.study import Study
 from cvoting.rollouts import roll_out
 from cvoting.seeding import generator
 from cvoting.tasks.sudoku import Sudoku
@@ -33,8 +26,6 @@ HEADER = BankHeader("run", "a model", "boards", "test", "generated", "a generato
 PLAN = RolloutPlan(
     T_eval=4, candidates=8, chunk=16, logit_candidates=5, read_at=(1, 3), read_candidates=3, temperatures=(0.5,)
 )
-#: Python sizes by what they hold.
-PARTS = ("answers", "scores", "steps", "logits")
 
 
 def held(bank: Bank) -> dict[str, float]:
@@ -98,43 +89,3 @@ def test_no_part_of_a_bank_that_was_rolled_out_is_larger_than_said(
 def test_sizes_are_told_in_megabytes_without_parts_that_are_not_there() -> None:
     parts = {"answers": 1_250_000_000, "scores": 500_000, "steps": 0, "logits": 40_000}
     assert in_words(parts) == "at most 1,250.5 MB before compression (answers 1,250.0, scores 0.5, logits 0.0)"
-
-
-@pytest.fixture(scope="module")
-def toy(repository: Path) -> Study:
-    return build(Study, yaml.safe_load((repository / "params/toy.yaml").read_text()))
-
-
-def test_steps_and_logits_count_once_for_each_training_seed_and_all_else_for_each_inference_seed(toy: Study) -> None:
-    name = "itrsa-sudoku_hard"
-    bank, run = toy.banks[name], toy.runs[toy.banks[name].run]
-
-    def sizes(trainings: int, seeds: int) -> dict[str, float]:
-        study = replace(
-            toy,
-            banks={**toy.banks, name: replace(bank, inference_seeds=tuple(range(5, 5 + seeds)))},
-            runs={**toy.runs, bank.run: replace(run, training_seeds=tuple(range(trainings)))},
-        )
-        row = bank_sizes(study).set_index("bank").loc[name]
-        return {part: row[f"{part} (MB)"] for part in PARTS}
-
-    assert all(size > 0 for size in sizes(1, 2).values())
-    network = toy.models[run.model].network
-    of_bank = {part: n / 1e6 for part, n in bank_bytes(bank, TASK, network, 24, 24 * 16).items()}
-    for trainings, seeds in ((1, 2), (1, 3), (2, 2), (2, 3)):
-        times = dict.fromkeys(PARTS, trainings * seeds) | {"steps": trainings, "logits": trainings}
-        assert sizes(trainings, seeds) == pytest.approx({part: size * times[part] for part, size in of_bank.items()})
-
-
-def test_the_command_tells_the_size_of_every_bank_and_of_all(repository: Path, toy: Study) -> None:
-    command = [sys.executable, "-m", "cvoting", "estimate", "--params", str(repository / "params/toy.yaml")]
-    run = subprocess.run(command, capture_output=True, text=True, check=True)
-    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in run.stdout.splitlines()]
-    assert run.stdout.startswith("at most, as plain numbers before compression:\n\n")
-    lines = {name: rest for name, *rest in cells[4:]}
-    assert list(lines) == [*toy.banks, "all banks"]
-    assert lines["itrsa-sudoku_hard"][0] == "24 puzzles x 8 candidates"
-    assert lines["itrsa-sudoku_hard"][1] == "1 x 2"
-    table = bank_sizes(toy)
-    assert float(lines["all banks"][-1]) == pytest.approx(table["all (MB)"].iloc[:-1].sum(), abs=0.06)
-    assert table["all (MB)"].iloc[-1] == pytest.approx(table["all (MB)"].iloc[:-1].sum())

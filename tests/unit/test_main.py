@@ -40,7 +40,7 @@ def test_a_recipe_that_is_neither_json_nor_a_file_is_refused():
 
 
 def test_the_recipe_of_a_job_holds_its_own_blocks_only(repository):
-    run = cvoting("recipe", "train", "akorn-sudoku", "0", "--params", str(repository / "params.yaml"))
+    run = cvoting("recipe", "train", "akorn-sudoku", "0", "--configfile", str(repository / "params.yaml"))
     assert run.returncode == 0, run.stderr
     recipe = json.loads(run.stdout)
     assert set(recipe) == {"run", "model", "dataset", "task", "network", "training", "training_seed"}
@@ -90,7 +90,7 @@ def recipe_with_level(level: float) -> str:
         ),
         (["recipe", "train", "x", "0"], "unknown train 'x': expected one of akorn-sudoku, akorn-sudoku_extreme"),
         (["recipe", "rollouts", "akorn-sudoku_hard"], "rollouts []: expected inference seed, shard after the name"),
-        (["recipe", "data", "sudoku", "--params=nope"], "No such file or directory: 'nope'"),
+        (["recipe", "data", "sudoku", "--configfile=nope"], "No such file or directory: 'nope'"),
         (["schema", "--check", "--file=nope"], "No such file or directory: 'nope'"),
         (
             ["voting", recipe_with_level(2), "--out=o", "--paired=p", "b"],
@@ -100,8 +100,8 @@ def recipe_with_level(level: float) -> str:
     ],
 )
 def test_a_mistake_is_one_message_without_a_traceback(repository, tmp_path, arguments, message):
-    if arguments[0] == "recipe" and not any(a.startswith("--params") for a in arguments):
-        arguments = [*arguments, f"--params={repository / 'params.yaml'}"]
+    if arguments[0] == "recipe" and not any(a.startswith("--configfile") for a in arguments):
+        arguments = [*arguments, f"--configfile={repository / 'params.yaml'}"]
     run = subprocess.run([sys.executable, "-m", "cvoting", *arguments], capture_output=True, text=True, cwd=tmp_path)
     assert run.returncode == 1
     assert message in run.stderr

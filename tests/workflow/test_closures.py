@@ -18,6 +18,8 @@ ROOT = Path(__file__).parents[2]
 #: Modules that pass things on, and name what is not used: see docs/provenance.md.
 PASSING_ON = (
     "cvoting.__main__",
+    "cvoting.assumed_gpu",
+    "cvoting.command_cost",
     "cvoting.command_inputs",
     "cvoting.command_models",
     "cvoting.command_tables",

@@ -56,9 +56,10 @@ check: $(READY)  ## style, types, spelling, workflow lint, schema, generated par
 	python -m cvoting schema --check
 	python -m cvoting headline --check
 	python -m cvoting cost --check
+	python benchmarks/page.py --check
 
-bench: $(READY)  ## speed of the models beside the machine's
-	python benchmarks/bench_models.py
+bench: $(READY)  ## speed beside the machine's, kept in docs/benchmarks: five minutes
+	python benchmarks/bench.py
 
 clean:  ## the environment and all caches; data, results and figures stay
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,29 +1,34 @@
 """The numerics floor: what precision, compilation, threads and the size of a chunk change in answers and accuracy.
 
-With the checkpoints of a finished laptop study, as random weights have no answers that they are sure of.
+With the checkpoints and puzzles of a finished laptop study, as random weights have no answers that they are sure of.
 """
 
-from dataclasses import dataclass, replace
+import os
+import time
+from contextlib import redirect_stderr
+from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import torch
 
+from bench_rollouts import QUICK, random_boards
+from cases import Case
 from cvoting.bank import Bank, BankHeader, concatenate
 from cvoting.bank_file import read_banks
 from cvoting.checkpoint import Checkpoint
 from cvoting.data.puzzles import Puzzles
+from cvoting.errors import CvotingError
 from cvoting.models.base import RecurrentModel
-from cvoting.models.registry import MODELS
+from cvoting.params.precision import Precision
 from cvoting.params.reading import read_study
-from cvoting.params.rollouts import BankParams, RolloutPlan
-from cvoting.rollouts import prepare_start, roll_out
+from cvoting.params.rollouts import RolloutPlan
+from cvoting.rollouts import roll_out
 from cvoting.tasks.base import Task
 from harness import ROOT, Row, Settings
 
-STUDY = ROOT / "params.yaml"
 BANKS = ("akorn-sudoku_hard", "itrsa-sudoku_hard", "hrm-sudoku_extreme", "transformer-sudoku_hard")
 PUZZLES, CANDIDATES, CHUNK = 200, 32, 128
-CPU = torch.device("cpu")
 
 
 @dataclass(frozen=True)
@@ -33,7 +38,7 @@ class Way:
     what: str
     chunk: int = CHUNK
     threads: int = 1
-    precision: str = "float32"
+    precision: Precision = "float32"
     compile: bool = False
 
 
@@ -48,71 +53,90 @@ WAYS = (
 )
 
 
-def measure(settings: Settings) -> list[Row]:
-    """For each model and way C-voting's board accuracy, and how many answers differ from those in float32.
+@dataclass(frozen=True)
+class Trained:
+    """A model with puzzles that it was not trained on."""
 
-    Of candidates' answers, and of those that C-voting picks.  A model that nobody trained is left out, and said to be.
+    name: str
+    model: RecurrentModel
+    task: Task
+    puzzles: Puzzles
+    steps: int
+
+
+def measure(settings: Settings) -> list[Row]:
+    """A row for each model and way: how many boards C-voting answers otherwise than in float32, and what comes of it.
+
+    Raises:
+        CvotingError: where the laptop study has not been made.
     """
-    study, rows = read_study(STUDY), []
-    for name in BANKS[:1] if settings.quick else BANKS:
-        bank = study.banks[name]
-        model, dataset = study.runs[bank.run].model, study.datasets[bank.dataset]
-        checkpoint = ROOT / f"results/{study.study}/checkpoints/{bank.run}/seed0.safetensors"
-        puzzles = ROOT / f"data/{study.study}/{bank.dataset}/test.npz"
-        if not (checkpoint.exists() and puzzles.exists()):
-            print(f"numerics: {name} is left out: no {checkpoint}: `make reproduce` makes it", flush=True)
-            continue
-        some = Puzzles.load(puzzles)[: 4 if settings.quick else PUZZLES]
-        network = study.models[model].network
-        ways = WAYS[:2] if settings.quick else WAYS
-        found = [_rolled_out(Checkpoint.load(checkpoint), network, dataset.task, some, bank, way, settings) for way in ways]
-        for way, made in zip(ways, found, strict=True):
-            rows += [{"what": f"{model}: {way.what}, {what}", **number} for what, number in _compared(found[0], made)]
+    rows: list[Row] = []
+    for trained in [_random()] if settings.quick else map(_of_the_laptop_study, BANKS):
+        exact: Bank | None = None
+        for way in WAYS[:3] if settings.quick else WAYS:
+            start = time.perf_counter()
+            bank = _rolled_out(trained, way, settings)
+            exact = exact or bank
+            rows.append(_row(f"{trained.name}: {way.what}", exact, bank) | {"took (s)": time.perf_counter() - start})
     return rows
 
 
-def _rolled_out(
-    checkpoint: Checkpoint, network: object, task: Task, puzzles: Puzzles, bank: BankParams, way: Way, settings: Settings
-) -> Bank:
-    """The candidates of some puzzles, computed in a way; as many as C-voting votes on."""
-    model: RecurrentModel = MODELS[checkpoint.about["network"]["architecture"]].for_task(network, task)
-    checkpoint.load_into(model)
-    prepare_start(model, model.initial_state_kind, CANDIDATES, False)
-    plan = replace(
-        RolloutPlan(T_eval=bank.T_eval, candidates=CANDIDATES, chunk=way.chunk),
-        precision=way.precision, compile=way.compile,
-    )  # fmt: skip
-    header = BankHeader(bank.run, "model", bank.dataset, "test", puzzles.origin, puzzles.source, bank.T_eval, 0, 0)
-    path, before = settings.folder / "numerics.parquet", torch.get_num_threads()
+def _of_the_laptop_study(bank: str) -> Trained:
+    """The model of a bank and its first puzzles."""
+    study = read_study(ROOT / "params.yaml")
+    block = study.banks[bank]
+    checkpoint = ROOT / f"results/{study.study}/checkpoints/{block.run}/seed0.safetensors"
+    puzzles = ROOT / f"data/{study.study}/{block.dataset}/{block.split}.npz"
+    if missing := [str(path) for path in (checkpoint, puzzles) if not path.exists()]:
+        raise CvotingError(f"{', '.join(missing)}: expected those of the laptop study: `make reproduce` makes them")
+    case = Case("laptop", block.run, CHUNK)
+    model = case.model()
+    Checkpoint.load(checkpoint).load_into(model)
+    return Trained(study.runs[block.run].model, model, case.task, Puzzles.load(puzzles)[:PUZZLES], block.T_eval)
+
+
+def _random() -> Trained:
+    """A model and boards that say nothing."""
+    (case,) = QUICK
+    return Trained("random", case.model(), case.task, random_boards(case, 3), 2)
+
+
+def _rolled_out(trained: Trained, way: Way, settings: Settings) -> Bank:
+    """The candidates of the puzzles, computed in a way."""
+    plan = RolloutPlan(
+        T_eval=trained.steps, candidates=CANDIDATES, chunk=way.chunk, precision=way.precision, compile=way.compile
+    )
+    path, partial = settings.folder / "numerics.parquet", Path(settings.folder / "partial")
+    header = BankHeader(trained.name, trained.name, "boards", "test", "generated", "", trained.steps, 0, 0)
+    puzzles, before = trained.puzzles, torch.get_num_threads()
     torch.set_num_threads(way.threads)
     try:
-        roll_out(model, task, puzzles, plan, header, path, settings.folder / "partial", CPU)
+        with open(os.devnull, "w") as nowhere, redirect_stderr(nowhere):
+            roll_out(trained.model, trained.task, puzzles, plan, header, path, partial, torch.device("cpu"))
     finally:
         torch.set_num_threads(before)
+        for part in trained.model.modules():
+            part._compiled_call_impl = None  # back to what is not compiled
     return concatenate(read_banks(path))
 
 
-def _compared(exact: Bank, made: Bank) -> list[tuple[str, Row]]:
-    """What a bank says, and how it differs."""
-    candidates = np.mean([
-        (one[ids] != other[others]).any(-1)
-        for one, ids, other, others in zip(
-            exact.answers, exact.answer_ids, made.answers, made.answer_ids, strict=True
-        )
-    ])  # fmt: skip
-    picked, best = (_picked(bank) for bank in (exact, made))
-    rows = np.arange(len(made.puzzles))
-    accuracy = made.correct["board"][rows, made.scores["confidence"].argmax(1)].mean()
-    shares = {
-        "board accuracy of C-voting": accuracy,
-        "board accuracy of a candidate": made.correct["board"].mean(),
-        "boards that C-voting answers otherwise": np.mean([(a != b).any() for a, b in zip(picked, best, strict=True)]),
-        "candidates that answer otherwise": candidates,
+def _row(what: str, exact: Bank, bank: Bank) -> Row:
+    """How a bank differs from one in float32, and its accuracies, in %."""
+    places = np.arange(len(bank.puzzles))[:, None]
+    first, second = (_cells(one) for one in (exact, bank))
+    otherwise = (first != second).any(-1)
+    best = [one.scores["confidence"].argmax(1)[:, None] for one in (exact, bank)]
+    voted = (first[places, best[0]] != second[places, best[1]]).any(-1)
+    return {
+        "what": what,
+        "value": 100 * float(voted.mean()),
+        "unit": "% of boards voted otherwise",
+        "% of candidates otherwise": 100 * float(otherwise.mean()),
+        "% right, C-voting": 100 * float(bank.correct["board"][places, best[1]].mean()),
+        "% right, candidates": 100 * float(bank.correct["board"].mean()),
     }
-    return [(what, {"value": 100 * float(share), "unit": "%"}) for what, share in shares.items()]
 
 
-def _picked(bank: Bank) -> list[np.ndarray]:
-    """The answers of the most confident candidates."""
-    best = bank.scores["confidence"].argmax(1)
-    return [answers[ids[k]] for answers, ids, k in zip(bank.answers, bank.answer_ids, best, strict=True)]
+def _cells(bank: Bank) -> np.ndarray:
+    """The answer of every candidate, [puzzles, candidates, cells]."""
+    return np.stack([answers[ids] for answers, ids in zip(bank.answers, bank.answer_ids, strict=True)])

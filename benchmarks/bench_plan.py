@@ -1,30 +1,28 @@
-"""Time of `snakemake -n` when everything of a study is there: `python benchmarks/bench_plan.py`.
+"""Time of `snakemake -n` when everything of a study is there.
 
 The study is "made" in a copy of the project whose jobs write empty files instead of what they are to
 make: plans depend on names, records and contents, not on what the contents are.
 """
 
-import argparse
 import json
 import os
 import shutil
-import statistics
 import subprocess
 import sys
-import tempfile
-import time
+from functools import partial
 from pathlib import Path
 
-from bench_models import processor
 from cvoting.data.sources import FILES
+from harness import ROOT, Row, Settings, Work, compare
+from yardsticks import looping
 
-ROOT = Path(__file__).parents[1]
 PARTS = ("Snakefile", "environment.yml", "params", "params.yaml", "profiles", "reference", "src", "workflow")
-REPETITIONS = 5
+STUDIES, QUICK = ("params.yaml", "params/paper.yaml"), ("params/toy.yaml",)
 #: Takes the place of the command line: every verb writes the files that its rule expects, without a byte in them.
 WRITES_EMPTY_FILES = """
 import json
 import sys
+from functools import partial
 from pathlib import Path
 
 verb, recipe, *words = sys.argv[1:]
@@ -74,34 +72,24 @@ def snakemake(folder: Path, *words: str) -> str:
     return done.stdout + done.stderr
 
 
-def measure(study: Path) -> dict[str, object]:
-    """The median time of a plan of a finished study."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        finished(study, folder)
-        times = []
-        for _ in range(REPETITIONS):
-            start = time.perf_counter()
-            said = snakemake(folder, "-n")
-            times.append(time.perf_counter() - start)
-            assert "Nothing to be done" in said, said
+def measure(settings: Settings) -> list[Row]:
+    """Plans per second; `outputs` are the files that a plan is about."""
+    rows = []
+    for study in QUICK if settings.quick else STUDIES:
+        folder = settings.folder / study.replace("/", "-")
+        folder.mkdir()
+        finished(ROOT / study, folder)
+        (row,) = compare([Work(f"plan of {study}", partial(plan, folder), 1, "plans")], [looping(settings)], settings)
         outputs = json.loads(next(folder.glob("provenance/*.lock.json")).read_text())["outputs"]
-    return {"study": study.name, "outputs": len(outputs), "seconds": statistics.median(times)}
+        rows.append(row | {"outputs": len(outputs)})
+    return rows
 
 
-def main() -> None:
-    """Measure, print a table, and write JSON where asked to."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("studies", type=Path, nargs="*", default=[ROOT / "params.yaml", ROOT / "params/paper.yaml"])
-    parser.add_argument("--json", type=Path)
-    args = parser.parse_args()
-    results = [measure(study) for study in args.studies]
-    for result in results:
-        print("{study:12} {outputs:6} outputs {seconds:6.1f} s".format(**result))
-    if args.json:
-        about = {"machine": f"{processor()}, {os.cpu_count()} cores"}
-        args.json.write_text(json.dumps(about | {"results": results}, indent=1) + "\n")
+def plan(folder: Path) -> None:
+    """Plan a study of which everything is there.
 
-
-if __name__ == "__main__":
-    main()
+    Args:
+        folder: the project.
+    """
+    said = snakemake(folder, "-n")
+    assert "Nothing to be done" in said, said

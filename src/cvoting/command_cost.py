@@ -14,7 +14,7 @@ from cvoting.assumed_gpu import MEMORY, PEAK, RATE, SHARE
 from cvoting.errors import CvotingError
 
 BEGIN = "<!-- made by `python -m cvoting cost` from params/paper.yaml, params.yaml and {}: do not edit -->"
-RECORD = Path("docs/benchmarks/laptop-jobs.json")
+RECORD = Path("docs/results/laptop/jobs.json")
 
 
 def add_cost_verbs(verb: Callable[..., argparse.ArgumentParser]) -> None:

@@ -50,7 +50,7 @@ def pools(counted: Tally, params: VotingParams) -> Iterator[Pool]:
     Every pool is resampled alike, so that their intervals do not differ by chance.
     """
     for t_seeds, i_seeds in groups_of_seeds(counted.values):
-        values = np.stack([sum(counted.values[t, i] for i in i_seeds) / len(i_seeds) for t in t_seeds])
+        values = _values(counted, t_seeds, i_seeds)
         by_column = values.reshape(*values.shape[:2], -1)
         draws = bootstrap_means(by_column, params.resamples, generator("bootstrap", params.seed))
         yield Pool(
@@ -85,6 +85,13 @@ def name_of_seeds(seeds: Sequence[int]) -> str:
         seeds: at least one.
     """
     return str(seeds[0]) if len(seeds) == 1 else ALL
+
+
+def _values(counted: Tally, training: list[int], inference: list[int]) -> Float[np.ndarray, "training_seeds *rest"]:
+    """The outcomes of some seeds, averaged over inference seeds; of one pair no copy, for they may be large."""
+    if len(training) == len(inference) == 1:
+        return counted.values[training[0], inference[0]][None]
+    return np.stack([sum(counted.values[t, i] for i in inference) / len(inference) for t in training])
 
 
 def _mean(

@@ -12,7 +12,7 @@ from jaxtyping import Float
 from scipy.special import ndtri
 
 #: Puzzles times resamples held at once: bounds the memory of the bootstrap.
-SHARES_AT_ONCE = 2**23
+SHARES_AT_ONCE = 2**21
 #: Differences this small are rounding errors of sums in another order.
 ROUNDING = 1e-12
 

@@ -141,16 +141,25 @@ def _paired_rows(
     counted: Tally, pool: Pool, level: float, vote: str, others: Sequence[str]
 ) -> Iterator[tuple[Row, Row]]:
     """What a row is about, and what it says: a vote compared with others."""
-    compared = counted.votes.index(vote)
-    differences = (pool.values[:, :, compared, None] - pool.values).mean(axis=0)
-    draws = pool.draws[:, compared, None] - pool.draws
-    mean, (low, high), p = differences.mean(axis=0), percentile_interval(draws, level), two_sided_p(draws)
+    places = [place for place, name in enumerate(counted.votes) if name in others and name != vote]
+    compared = {place: _compared(pool, level, counted.votes.index(vote), place) for place in places}
+    for (place, *at), about in _cells(counted, pool):
+        if place in compared:
+            numbers, counts = ({name: of[tuple(at)] for name, of in kind.items()} for kind in compared[place])
+            yield about, rounded(numbers) | {"vote": vote, "against": about["vote"]} | counts
+
+
+def _compared(pool: Pool, level: float, vote: int, other: int) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """Numbers and counts of puzzles of a vote beside another, for each estimator, outcome and K.
+
+    Two votes at a time: all differences together take as much memory as all outcomes.
+    """
+    differences = (pool.values[:, :, vote] - pool.values[:, :, other]).mean(axis=0)
+    draws = pool.draws[:, vote] - pool.draws[:, other]
+    low, high = percentile_interval(draws, level)
+    numbers = {"difference": differences.mean(axis=0), "low": low, "high": high, "p": two_sided_p(draws)}
     better, worse = (differences > ROUNDING).sum(axis=0), (differences < -ROUNDING).sum(axis=0)
-    for at, about in _cells(counted, pool):
-        if at[0] != compared and about["vote"] in others:
-            numbers = {"difference": mean[at], "low": low[at], "high": high[at], "p": p[at]}
-            votes = {"vote": vote, "against": about["vote"]}
-            yield about, rounded(numbers) | votes | {"better": better[at], "worse": worse[at]}
+    return numbers, {"better": better, "worse": worse}
 
 
 def _cells(counted: Tally, pool: Pool) -> Iterator[tuple[tuple[int, ...], Row]]:

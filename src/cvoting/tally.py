@@ -20,7 +20,7 @@ from cvoting.voting import Ballot, Highest, Vote, available
 
 ESTIMATORS = ("prefix", "expected")
 #: Candidates in memory at once.
-CANDIDATES_AT_ONCE = 2**20
+CANDIDATES_AT_ONCE = 2**18
 
 
 class TallyError(CvotingError):
@@ -66,15 +66,18 @@ class _Counted:
     tied: list[np.ndarray]
     distinct: list[np.ndarray]
 
-    def all_of(self, name: str) -> np.ndarray:
-        """What was counted under a name, with the puzzles in ascending order of their hashes."""
-        return np.concatenate(getattr(self, name))[np.argsort(self.puzzles, kind="stable")]
+    def take(self, name: str) -> np.ndarray:
+        """What was counted under a name, with the puzzles in ascending order of their hashes; it is not kept here."""
+        parts = getattr(self, name)
+        together = np.concatenate(parts)
+        parts.clear()
+        return together[np.argsort(self.puzzles, kind="stable")]
 
 
 def tally(shards: Sequence[Path], params: VotingParams, task: Task, step: int | None = None) -> Tally:
     """Count the votes of a bank.
 
-    Memory is that of `CANDIDATES_AT_ONCE` candidates and of the result.
+    Memory is that of `CANDIDATES_AT_ONCE` candidates and of twice the result.
 
     Args:
         shards: the files of one bank: of all training seeds, inference seeds and shards, in any order.
@@ -110,9 +113,9 @@ def tally(shards: Sequence[Path], params: VotingParams, task: Task, step: int | 
         K=params.K,
         subsets=subsets,
         puzzles=puzzles,
-        values={seeds: counted[seeds].all_of("values") for seeds in sorted(counted)},
-        tied={seeds: counted[seeds].all_of("tied") for seeds in sorted(counted)},
-        distinct={seeds: counted[seeds].all_of("distinct") for seeds in sorted(counted)},
+        values={seeds: counted[seeds].take("values") for seeds in sorted(counted)},
+        tied={seeds: counted[seeds].take("tied") for seeds in sorted(counted)},
+        distinct={seeds: counted[seeds].take("distinct") for seeds in sorted(counted)},
     )
 
 
@@ -126,8 +129,8 @@ def _batches(parts: Iterable[Bank]) -> Iterator[Bank]:
     batch: list[Bank] = []
     for part in parts:
         if batch and (sum(map(len, batch)) + len(part)) * part.candidates > CANDIDATES_AT_ONCE:
-            yield concatenate(batch)
-            batch = []
+            whole, batch = concatenate(batch), []
+            yield whole
         batch.append(part)
     if batch:
         yield concatenate(batch)

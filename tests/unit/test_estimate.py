@@ -276,7 +276,7 @@ def test_a_record_is_made_of_a_folder_and_a_rate_together() -> None:
 
 
 def test_the_laptop_study_took_at_most_twice_as_long_as_estimated_and_at_least_half() -> None:
-    record = Record.load(ROOT / "docs/benchmarks/laptop-jobs.json")
+    record = Record.load(ROOT / "docs/results/laptop/jobs.json")
     table: Any = costs(read_study(ROOT / "params.yaml"), record.rate, record.jobs)
     for name in ("all trainings", "all rollouts", "all"):
         assert 0.5 < table.loc[("", name), "ratio"] < 2, name

@@ -101,6 +101,17 @@ def test_the_tables_do_not_depend_on_shards_their_order_or_the_size_of_parts(
         assert (tmp_path / f"a.{kind}").read_bytes() == (tmp_path / f"c.{kind}").read_bytes()
 
 
+def test_the_tables_do_not_depend_on_the_size_of_row_groups(make_bank: MakeBank, tmp_path: Path) -> None:
+    bank = make_bank()
+    for size in (1, 5, len(bank)):
+        parts = (make_bank(min(size, len(bank) - start), first=start) for start in range(0, len(bank), size))
+        write_banks(tmp_path / f"{size}.parquet", parts)
+        files = tmp_path / f"{size}.csv", tmp_path / f"{size}.paired.csv"
+        write_voting([tmp_path / f"{size}.parquet"], PARAMS, TASK, "a-study", *files)
+    assert len({(tmp_path / f"{size}.csv").read_bytes() for size in (1, 5, 12)}) == 1
+    assert len({(tmp_path / f"{size}.paired.csv").read_bytes() for size in (1, 5, 12)}) == 1
+
+
 def test_a_table_is_read_from_its_file_as_it_was(bank_file: BankFile, tmp_path: Path) -> None:
     shards = [bank_file("bank"), bank_file("other", inference_seed=1)]
     write_voting(shards, PARAMS, TASK, "a-study", tmp_path / "voting.csv", tmp_path / "paired.csv")

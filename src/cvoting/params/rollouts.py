@@ -6,8 +6,9 @@ from typing import Literal
 from cvoting.params.core import ParameterError, key
 from cvoting.params.precision import Precision
 
-#: Puzzles that make one row group of a bank and are kept at once when a job is interrupted.
-PART_PUZZLES = 32
+#: At most so many puzzles, with at most so many candidates, make one row group of a bank, are in memory until it is
+#: written, and are kept when a job is interrupted.
+PART_PUZZLES, PART_CANDIDATES = 32, 2**14
 #: Last steps over which residuals are averaged; they and the step before them are read out.
 RESIDUAL_STEPS = 3
 
@@ -116,7 +117,8 @@ class RolloutPlan(Extent):
     def parts(self, puzzles: int) -> list[range]:
         """The puzzles of this shard, in parts of whole chunks."""
         own = self.own(puzzles)
-        step = max(1, PART_PUZZLES // self.puzzles_at_once) * self.puzzles_at_once
+        puzzles_of_part = min(PART_PUZZLES, PART_CANDIDATES // self.candidates)
+        step = max(1, puzzles_of_part // self.puzzles_at_once) * self.puzzles_at_once
         return [range(start, min(start + step, own.stop)) for start in range(own.start, own.stop, step)]
 
 

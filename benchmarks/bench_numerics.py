@@ -73,7 +73,7 @@ def measure(settings: Settings) -> list[Row]:
     rows: list[Row] = []
     for trained in [_random()] if settings.quick else map(_of_the_laptop_study, BANKS):
         exact: Bank | None = None
-        for way in WAYS[:3] if settings.quick else WAYS:
+        for way in (WAYS[0], WAYS[4]) if settings.quick else WAYS:
             start = time.perf_counter()
             bank = _rolled_out(trained, way, settings)
             exact = exact or bank

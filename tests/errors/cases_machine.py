@@ -1,6 +1,7 @@
 """What the machine does to a command: no room, no permission, no memory, an interrupt, numbers that overflow."""
 
 import re
+import signal
 
 import torch
 from error_bench import DATA, RESUMABLE, ROLLOUTS, TRAIN, VOTING, Bench, Case, collector
@@ -81,6 +82,20 @@ def interrupt(bench: Bench) -> None:
     bench.change("train.json", 10**6, "training", "updates")
     bench.child(NEW_TRAIN, stop=lambda: bool(list(bench.path("partial").glob("*.safetensors"))))
     assert bench.status == 130
+    assert_good_state(bench)
+
+
+@case(
+    "A machine that is taken away (SIGTERM)",
+    kept="the state after the last update, in the folder `--partial`; the same command goes on from there.",
+    leaves=["partial/*.safetensors"],
+    slow=True,
+)
+def terminate(bench: Bench) -> None:
+    """A scheduler ends a training before its time."""
+    bench.change("train.json", 10**6, "training", "updates")
+    bench.child(NEW_TRAIN, stop=lambda: bool(list(bench.path("partial").glob("*.safetensors"))), by=signal.SIGTERM)
+    assert bench.status == 143
     assert_good_state(bench)
 
 

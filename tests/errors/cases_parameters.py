@@ -32,6 +32,13 @@ def inconsistent(bench: Bench) -> None:
     bench.snakemake("--dry-run")
 
 
+@case("A batch in more parts than puzzles")
+def too_many_parts(bench: Bench) -> None:
+    """To save memory a batch is to be computed in parts, of which some would be empty."""
+    bench.change("params.yaml", 1000, "models", "akorn", "training", "accumulate")
+    bench.cvoting(CHECK)
+
+
 @case("A figure that does not exist")
 def unknown_figure(bench: Bench) -> None:
     """params.yaml asks for a figure that there is not."""

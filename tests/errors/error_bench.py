@@ -134,14 +134,20 @@ class Bench:
             self.text = f"{self.printed.strip()}\n{self.text}"
 
     def child(
-        self, words: str, prelude: str = "pass", stop: Callable[[], bool] | None = None, launcher: Sequence[str] = ()
+        self,
+        words: str,
+        prelude: str = "pass",
+        stop: Callable[[], bool] | None = None,
+        by: signal.Signals = signal.SIGINT,
+        launcher: Sequence[str] = (),
     ) -> None:
         """The same in another process, after some Python statements.
 
         Args:
             words: the arguments of cvoting.
             prelude: statements that change the process.
-            stop: where given, the process gets Ctrl-C as soon as this is true.
+            stop: where given, the process gets a signal as soon as this is true.
+            by: which; Ctrl-C's.
             launcher: a command that starts the process.
         """
         code = f"import runpy; {prelude}; runpy.run_module('cvoting', run_name='__main__', alter_sys=True)"
@@ -150,7 +156,7 @@ class Bench:
             while stop and not stop() and process.poll() is None:
                 time.sleep(0.01)
             if stop:
-                process.send_signal(signal.SIGINT)
+                process.send_signal(by)
             text = process.communicate()[0]
         self._end(text, process.returncode)
 

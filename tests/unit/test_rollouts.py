@@ -63,6 +63,13 @@ def assert_close(one: Bank, two: Bank, candidates: int):
         assert np.array_equal(one.correct[name][:, :candidates], two.correct[name][:, :candidates])
 
 
+def test_what_is_in_memory_until_it_is_written_does_not_grow_with_candidates_and_puzzles():
+    for candidates, puzzles in ((1, 10), (16, 1000), (4096, 1000), (2**15, 3)):
+        parts = RolloutPlan(T_eval=1, candidates=candidates, chunk=128).parts(puzzles)
+        assert [place for part in parts for place in part] == list(range(puzzles))
+        assert max(len(part) for part in parts) * candidates <= max(2**14, candidates)
+
+
 def test_a_bank_holds_every_score_answer_and_judgement(bank_of, puzzles):
     bank = bank_of()
     assert bank.header == HEADER

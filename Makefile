@@ -7,6 +7,8 @@ STUDY ?= params.yaml
 CONFIGFILE = $(if $(filter-out params.yaml,$(STUDY)),--configfile $(STUDY))
 #: How the rules begin whose jobs need models, or puzzles to roll out.
 BEFORE_VOTING := fetch|data|audit|train|import_run|rollouts
+#: Tests of one file share what they need, so they stay together.
+SIDE_BY_SIDE := -n logical --maxprocesses 4 --dist loadfile
 FROM_ROLLOUTS := stage_voting stage_calibration stage_figures
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 
@@ -41,10 +43,10 @@ publish: $(READY)  ## the verdicts of the study, copied to docs/results/, and RE
 	python -m cvoting headline
 
 test: $(READY)  ## all tests, within 25 minutes
-	python -m pytest
+	python -m pytest $(SIDE_BY_SIDE)
 
 test-fast: $(READY)  ## the tests that take seconds
-	python -m pytest -m "not slow"
+	python -m pytest $(SIDE_BY_SIDE) -m "not slow"
 
 check: $(READY)  ## style, types, spelling, workflow lint, schema, generated parts of pages
 	ruff check

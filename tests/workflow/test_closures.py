@@ -1,12 +1,10 @@
 """The code a rule tracks is the code its job runs."""
 
-import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import yaml
+from loaded_modules import PASSING_ON, children
 
 from cvoting import gathered, recipes
 from cvoting.codehash import import_closure
@@ -16,19 +14,6 @@ from cvoting.params.study import Study
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
-#: Modules that pass things on, and name what is not used: see docs/provenance.md.
-PASSING_ON = (
-    "cvoting.__main__",
-    "cvoting.assumed_gpu",
-    "cvoting.command_cost",
-    "cvoting.command_inputs",
-    "cvoting.command_models",
-    "cvoting.command_tables",
-    "cvoting.params.imported",
-    "cvoting.run_record",
-    "cvoting.recipes",
-    "cvoting.gathered",
-)
 #: What names the parts that a verb chooses from.
 REGISTRIES = {
     "data": ["cvoting.data.registry"],
@@ -47,32 +32,6 @@ REGISTRIES = {
     "claims": ["cvoting.params.imported"],
     "summary": ["cvoting.params.imported"],  # the command line names its formats; no parameters are read
 }
-#: Runs commands, each line of the input one, in a child that has loaded nothing of ours yet; says what it then loaded.
-#: What is not ours is loaded once: that takes most of a job's time.
-RUN_EACH_IN_A_CHILD = """
-import json, os, runpy, sys
-import matplotlib.figure, pandas, pyarrow.parquet, scipy.stats, torch
-
-for line in sys.stdin:
-    read, write = os.pipe()
-    if os.fork() == 0:
-        os.dup2(2, 1)
-        sys.argv[1:] = json.loads(line)
-        status = 0
-        try:
-            runpy.run_module("cvoting", run_name="__main__", alter_sys=True)
-        except SystemExit as end:
-            status = end.code
-        found = [name for name in sys.modules if name.split(".")[0] == "cvoting"]
-        os.write(write, json.dumps([status, found]).encode())
-        os._exit(0)
-    os.close(write)
-    os.wait()
-    with open(read) as answer:
-        print(answer.read() or "[1, []]", flush=True)
-"""
-
-
 STUDY = build(Study, yaml.safe_load((ROOT / "params/toy.yaml").read_text()))
 #: The tables of confidence that a summary is made of.
 CONFIDENCE = ("calibration", "discrimination")
@@ -181,18 +140,8 @@ def test_every_kind_of_job_is_tried() -> None:
 @pytest.fixture(scope="module")
 def loaded_by():
     """Runs a command, and says which of our modules it loaded."""
-    words = [sys.executable, "-c", RUN_EACH_IN_A_CHILD]
-    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as runner:
-
-        def run(command: list[str]) -> set[str]:
-            runner.stdin.write(json.dumps(command) + "\n")
-            runner.stdin.flush()
-            status, found = json.loads(runner.stdout.readline())
-            assert status == 0, command
-            return set(found)
-
+    with children() as run:
         yield run
-        runner.stdin.close()
 
 
 @pytest.mark.parametrize(("verb", "name"), JOBS)

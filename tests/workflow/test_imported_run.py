@@ -3,15 +3,13 @@
 import hashlib
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pandas as pd
 import pytest
 import torch
 import yaml
-from test_closures import PASSING_ON, PRINT_MODULES
+from loaded_modules import PASSING_ON, children
 
 from cvoting import recipes
 from cvoting.checkpoint import Checkpoint
@@ -127,9 +125,8 @@ def check_closure(project, name: str) -> None:
     study = build(Study, yaml.safe_load((project.folder / "params.yaml").read_text()))
     imported = study.runs[name].imported
     words = [recipes.import_run(study, name, 0), f"--file={project.folder / imported.file}", "--code=x"]
-    command = [sys.executable, "-c", PRINT_MODULES, "import-run", *words, f"--out={project.folder}/c"]
-    run = subprocess.run(command, capture_output=True, text=True, check=True)
-    loaded = set(run.stdout.splitlines()[-1].split()) - {*PASSING_ON}
+    with children() as modules_of:
+        loaded = modules_of(["import-run", *words, f"--out={project.folder}/c"]) - {*PASSING_ON}
     closure = import_closure(ROOT / "src", recipes.import_run_modules(study, name))
     assert loaded - (import_closure(ROOT / "src", REGISTRIES) - closure) <= closure
     assert closure <= loaded

@@ -28,6 +28,7 @@ from cvoting.tasks.maze import FREE, Maze
 from cvoting.tasks.sudoku import Sudoku
 from cvoting.training.batches import make_batch
 from cvoting.training.loop import Trained, train
+from cvoting.training.processes import Processes
 from cvoting.training.unrolled import Unrolled
 
 TASK = Maze(name="maze", grid=(5, 5), positions="free")
@@ -63,7 +64,7 @@ def trained(splits, tiny_akorn, tmp_path_factory) -> Trained:
     )
     model, resume = AKOrN.for_task(tiny_akorn, TASK), tmp_path_factory.mktemp("maze") / "resume"
     objective = Unrolled(model, params, 0)
-    return train(objective, TASK, splits["train"], splits["validation"], resume, torch.device("cpu"))
+    return train(objective, TASK, splits["train"], splits["validation"], resume, Processes(torch.device("cpu")))
 
 
 @pytest.fixture(scope="module")

@@ -94,14 +94,10 @@ def train(
             note = f"loss {row['loss']:.3f}, validation: board accuracy {100 * row['validation_board']:.1f} %"
         stop = processes.any(stopping())
         if stop or state.update % params.checkpoint_every == 0 or state.update == params.updates:
-            if not state.is_finite():
-                raise _diverged(state.update, "a weight is not finite", resume)
-            state.save(resume)
+            _save(state, resume)
         if stop:
-            raise Preempted(
-                f"stopped by SIGTERM: the state after update {state.update} is kept in {resume}, from which "
-                "the same command goes on"
-            )
+            kept = f"the state after update {state.update} is kept in {resume}"
+            raise Preempted(f"stopped by SIGTERM: {kept}, from which the same command goes on")
         progress.step(note=note)
     return Trained(model, state.average, state.log)
 
@@ -143,6 +139,13 @@ def _update(state: TrainingState, batch: Batch, own: Sequence[range], resume: Pa
     update_average(state.average, model, state.update, params.ema)
     state.update += 1
     return {**values, "gradient_norm": norm.item(), "learning_rate": share * params.optimizer.lr}
+
+
+def _save(state: TrainingState, resume: Path) -> None:
+    """Keep the state, unless it is spoilt."""
+    if not state.is_finite():
+        raise _diverged(state.update, "a weight is not finite", resume)
+    state.save(resume)
 
 
 def _diverged(update: int, found: str, resume: Path) -> TrainingDiverged:

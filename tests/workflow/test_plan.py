@@ -41,7 +41,7 @@ def test_the_laptop_study_takes_the_jobs_that_its_parameters_ask_for(elsewhere):
 def test_a_complete_configfile_takes_the_place_of_params_yaml(elsewhere, study):
     said = elsewhere.snakemake("--dry-run", "--configfile", str(ROOT / study))
     expected = StudyJobs(ROOT / study, copies=False)
-    assert set(re.findall(r"(?:data|results)/([a-z]+)/", said.replace("data/raw", ""))) == {expected.study["study"]}
+    assert set(re.findall(r"(?:data|results)/([a-z_]+)/", said.replace("data/raw", ""))) == {expected.study["study"]}
     # Rollouts are shared: a bank is rolled out once, however many figures show it.
     assert [line for line in elsewhere.jobs(said) if not line.startswith("fetching")] == expected.all()
 

@@ -5,6 +5,7 @@ puzzle (`outcomes`).
 """
 
 import json
+import math
 import shutil
 import subprocess
 import sys
@@ -78,10 +79,7 @@ def table_row(puzzles: int, candidates: int, folder: Path) -> Row:
     shutil.rmtree(place)
     params = votes_up_to(candidates)
     outcomes = (len(available(params.votes, SCORES)), len(ESTIMATORS), len(TASK.metrics) + 1, len(params.K))
-    numbers = puzzles
-    for axis in outcomes:
-        numbers *= axis
-    return row | {"outcomes": 8 * numbers / 2**20, "files": nbytes / 2**20}
+    return row | {"outcomes": 8 * puzzles * math.prod(outcomes) / 2**20, "files": nbytes / 2**20}
 
 
 def peak(what: str, folder: Path, job: str, **options: object) -> Row:

@@ -3,11 +3,11 @@
 With the checkpoints and puzzles of a finished laptop study, as random weights have no answers that they are sure of.
 """
 
+import copy
 import os
 import time
 from contextlib import redirect_stderr
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -106,17 +106,16 @@ def _rolled_out(trained: Trained, way: Way, settings: Settings) -> Bank:
     plan = RolloutPlan(
         T_eval=trained.steps, candidates=CANDIDATES, chunk=way.chunk, precision=way.precision, compile=way.compile
     )
-    path, partial = settings.folder / "numerics.parquet", Path(settings.folder / "partial")
+    path, partial = settings.folder / "numerics.parquet", settings.folder / "partial"
     header = BankHeader(trained.name, trained.name, "boards", "test", "generated", "", trained.steps, 0, 0)
-    puzzles, before = trained.puzzles, torch.get_num_threads()
+    # A copy of its own: a model that was compiled stays so.
+    model, before = copy.deepcopy(trained.model), torch.get_num_threads()
     torch.set_num_threads(way.threads)
     try:
         with open(os.devnull, "w") as nowhere, redirect_stderr(nowhere):
-            roll_out(trained.model, trained.task, puzzles, plan, header, path, partial, torch.device("cpu"))
+            roll_out(model, trained.task, trained.puzzles, plan, header, path, partial, torch.device("cpu"))
     finally:
         torch.set_num_threads(before)
-        for part in trained.model.modules():
-            part._compiled_call_impl = None  # back to what is not compiled
     return concatenate(read_banks(path))
 
 

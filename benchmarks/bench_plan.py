@@ -22,7 +22,6 @@ STUDIES, QUICK = ("params.yaml", "params/paper.yaml"), ("params/toy.yaml",)
 WRITES_EMPTY_FILES = """
 import json
 import sys
-from functools import partial
 from pathlib import Path
 
 verb, recipe, *words = sys.argv[1:]

@@ -12,8 +12,9 @@ import pandas as pd
 from cvoting.claims.page import markdown
 from cvoting.errors import CvotingError
 from cvoting.marked_page import update
+from harness import ROOT
 
-FOLDER = Path(__file__).parents[1] / "docs/benchmarks"
+FOLDER = ROOT / "docs/benchmarks"
 BEGIN = "<!-- made by `python benchmarks/page.py` from the JSON files beside it: do not edit -->"
 STALE = "is not what the files beside it say: run `python benchmarks/page.py`"
 #: Sections with a history, and the yardstick that ratios are to.

@@ -42,8 +42,8 @@ def estimate(
         rate: floating point operations per second of one job.
         measured: what jobs took, by `Job.file`.
     """
-    rows = [_row("train", name, list(of_run(study, name, counts)), rate, measured) for name in study.runs]
-    rows += [_row("rollouts", name, list(of_bank(study, name, counts)), rate, measured) for name in study.banks]
+    rows = [_row(name, list(of_run(study, name, counts)), rate, measured) for name in study.runs]
+    rows += [_row(name, list(of_bank(study, name, counts)), rate, measured) for name in study.banks]
     rows.append(
         {"stage": "data", "name": "puzzles", "jobs": 0, "flops": 0.0, "hours": 0.0, **_disk(_puzzles(study, files))}
     )
@@ -55,9 +55,7 @@ def estimate(
     return table
 
 
-def _row(
-    stage: str, name: str, jobs: Sequence[Job], rate: float, measured: Mapping[str, Measured] | None
-) -> dict[str, object]:
+def _row(name: str, jobs: Sequence[Job], rate: float, measured: Mapping[str, Measured] | None) -> dict[str, object]:
     """What the jobs of a run or a bank cost."""
     flops, largest = sum(job.flops for job in jobs), max(job.flops for job in jobs)
     disk = {part: sum(job.disk.get(part, 0) for job in jobs) for part in DISK}

@@ -71,6 +71,13 @@ def memory(bench: Bench) -> None:
     bench.cvoting(ROLLOUTS.replace("shard0", "new"))
 
 
+def stop_training(bench: Bench, by: signal.Signals) -> None:
+    """Send a signal to a training that has saved a state: the state is a good one afterwards."""
+    bench.change("train.json", 10**6, "training", "updates")
+    bench.child(NEW_TRAIN, stop=lambda: bool(list(bench.path("partial").glob("*.safetensors"))), by=by)
+    assert_good_state(bench)
+
+
 @case(
     "Ctrl-C",
     kept="the state after the last checkpoint, in the folder `--partial`; the same command goes on from there.",
@@ -79,10 +86,8 @@ def memory(bench: Bench) -> None:
 )
 def interrupt(bench: Bench) -> None:
     """The user stops a training."""
-    bench.change("train.json", 10**6, "training", "updates")
-    bench.child(NEW_TRAIN, stop=lambda: bool(list(bench.path("partial").glob("*.safetensors"))))
+    stop_training(bench, signal.SIGINT)
     assert bench.status == 130
-    assert_good_state(bench)
 
 
 @case(
@@ -93,10 +98,8 @@ def interrupt(bench: Bench) -> None:
 )
 def terminate(bench: Bench) -> None:
     """A scheduler ends a training before its time."""
-    bench.change("train.json", 10**6, "training", "updates")
-    bench.child(NEW_TRAIN, stop=lambda: bool(list(bench.path("partial").glob("*.safetensors"))), by=signal.SIGTERM)
+    stop_training(bench, signal.SIGTERM)
     assert bench.status == 143
-    assert_good_state(bench)
     # When the signal comes is chance, and the file is named after all that the training depends on.
     bench.text = re.sub(
         r"after update \d+ is kept in partial/\w+", "after update 20 is kept in partial/<key>", bench.text

@@ -22,10 +22,6 @@ from cvoting.training.processes import Processes
 
 TASK = Sudoku(name="sudoku", box=(2, 2))
 CPU = torch.device("cpu")
-HRM = {
-    "architecture": "hrm", "channels": 16, "heads": 2, "expansion": 1, "H_cycles": 1, "L_cycles": 2, "H_layers": 1,
-    "L_layers": 1, "positions": "rope", "prefix": True, "initial_state": "per_token",
-}  # fmt: skip
 SEGMENTS = {"act": "explore", "exploration": 1.0, "prefix_lr": 1e-3, "prefix_weight_decay": 0.5}
 OPTIMIZER = {"lr": 3e-3, "betas": [0.9, 0.99], "weight_decay": 0.0, "warmup_updates": 2}
 TRAINING = {
@@ -42,17 +38,17 @@ TRAINING = {
 
 
 @pytest.fixture
-def recipes(tiny_akorn):
+def recipes(tiny_networks):
     """The recipe of a training by its objective; keyword arguments change the training's block."""
     objectives = {
-        "unrolled": (plain(tiny_akorn), {"optimizer": OPTIMIZER | {"name": "adamw"}}),
-        "segments": (HRM, {"optimizer": OPTIMIZER | {"name": "adam_atan2"}, "segments": SEGMENTS}),
+        "unrolled": (tiny_networks["akorn"], {"optimizer": OPTIMIZER | {"name": "adamw"}}),
+        "segments": (tiny_networks["hrm"], {"optimizer": OPTIMIZER | {"name": "adam_atan2"}, "segments": SEGMENTS}),
     }
 
     def recipe(objective: str, **changes: object) -> dict:
         network, training = objectives[objective]
         about = {"run": "r", "model": "m", "dataset": "d", "task": plain(TASK), "training_seed": 0}
-        return about | {"network": network, "training": TRAINING | training | changes}
+        return about | {"network": plain(network), "training": TRAINING | training | changes}
 
     return recipe
 

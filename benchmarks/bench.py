@@ -15,6 +15,7 @@ from pathlib import Path
 import torch
 
 import bench_generator
+import bench_load
 import bench_memory
 import bench_numerics
 import bench_parsers
@@ -36,12 +37,13 @@ SECTIONS = {
     "generator": bench_generator.measure,
     "parsers": bench_parsers.measure,
     "plan": bench_plan.measure,
+    "load": bench_load.measure,
     "memory": bench_memory.measure,
     "numerics": bench_numerics.measure,
     "sweep": bench_sweep.measure,
 }
 #: Those that are measured when none is named; the others take long.
-USUAL = tuple(name for name in SECTIONS if name not in ("memory", "numerics", "sweep"))
+USUAL = tuple(name for name in SECTIONS if name not in ("load", "memory", "numerics", "sweep"))
 
 
 def run(names: list[str], settings: Settings) -> Row:

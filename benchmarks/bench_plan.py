@@ -49,6 +49,17 @@ for file in files:
 
 def finished(study: Path, folder: Path) -> None:
     """Make a project in which everything of a study is there."""
+    project(study, folder)
+    snakemake(folder)
+
+
+def project(study: Path, folder: Path) -> None:
+    """Make a project whose jobs write empty files.
+
+    Args:
+        study: the file of its parameters.
+        folder: an empty folder.
+    """
     for part in PARTS:
         copy = shutil.copytree if (ROOT / part).is_dir() else shutil.copyfile
         copy(ROOT / part, folder / part)
@@ -59,7 +70,6 @@ def finished(study: Path, folder: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("not fetched\n")
     (folder / "figures").mkdir()
-    snakemake(folder)
 
 
 def snakemake(folder: Path, *words: str) -> str:

@@ -25,6 +25,7 @@ HISTORY = {
     "generator": "loop",
     "parsers": "loop",
     "plan": "loop",
+    "load": "loop",
 }
 #: Files that a table of history shows, from the latest.
 SHOWN = 4

@@ -5,6 +5,8 @@ Verbs import what they need when they run: `voting` and `figure` work without to
 
 import argparse
 import json
+import os
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -80,7 +82,8 @@ def audit(args: argparse.Namespace) -> None:
 
 
 def train(args: argparse.Namespace) -> None:
-    """Train a model with one seed."""
+    """Train a model with one seed; in CVOTING_PROCESSES processes, where that is set and nobody started them."""
+    _start_processes(os.environ.get("CVOTING_PROCESSES", "1"))
     import pandas as pd
 
     from cvoting.atomic import atomic_path
@@ -112,6 +115,19 @@ def train(args: argparse.Namespace) -> None:
                 with atomic_path(args.curves) as temporary:
                     pd.DataFrame(trained.log).to_csv(temporary, index=False)
                 resume.unlink(missing_ok=True)
+
+
+def _start_processes(wanted: str) -> None:
+    """Become `torchrun`, which starts this command in several processes; in those, and for one, do nothing.
+
+    Raises:
+        CvotingError: for what is no number of processes.
+    """
+    if not wanted.isdecimal() or int(wanted) < 1:
+        raise CvotingError(f"CVOTING_PROCESSES = {wanted!r}: expected a number of processes, 1 or more")
+    if int(wanted) > 1 and "WORLD_SIZE" not in os.environ:
+        command = ("-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={wanted}", "-m", "cvoting")
+        os.execv(sys.executable, [sys.executable, *command, *sys.argv[1:]])
 
 
 def rollouts(args: argparse.Namespace) -> None:
@@ -276,6 +292,8 @@ def main() -> int:
 
     Ctrl-C is 130, and what SIGTERM ended in order 143, as shells say it.
     """
+    # The shells of jobs ignore it, and what they start would too.
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     args = parser().parse_args()
     try:
         args.run(args)

@@ -61,7 +61,7 @@ def test_sections_that_compile_or_start_processes_write_it_too(tmp_path: Path) -
 
 
 def test_without_names_everything_is_measured_that_does_not_take_long() -> None:
-    assert set(bench.USUAL) == set(bench.SECTIONS) - {"memory", "numerics", "sweep"}
+    assert set(bench.USUAL) == set(bench.SECTIONS) - {"load", "memory", "numerics", "sweep"}
     assert set(page.HISTORY) | set(page.LATEST) == set(bench.SECTIONS)
 
 

@@ -1,6 +1,7 @@
 """The command line: every verb's help, and one clear message for a problem with the input."""
 
 import json
+import signal
 import subprocess
 import sys
 
@@ -31,6 +32,14 @@ def test_an_unknown_name_lists_the_choices():
     assert run.returncode == 1
     assert "cvoting fetch: unknown source file 'sudoku': expected one of sudoku_extreme_1k_train" in run.stderr
     assert "Traceback" not in run.stderr
+
+
+def test_sigterm_ends_a_job_whose_shell_ignores_it(repository):
+    program = (
+        "import signal, sys; signal.signal(signal.SIGTERM, signal.SIG_IGN); from cvoting.__main__ import main; "
+        "sys.argv = ['cvoting', 'schema', '--check']; main(); signal.raise_signal(signal.SIGTERM)"
+    )
+    assert subprocess.run([sys.executable, "-c", program], cwd=repository).returncode == -signal.SIGTERM
 
 
 def test_a_recipe_that_is_neither_json_nor_a_file_is_refused():

@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 import torch
 
+from cvoting.__main__ import main
 from cvoting.ahead import ahead
 from cvoting.checkpoint import Checkpoint, load_tensors
 from cvoting.errors import CvotingError
@@ -88,6 +89,14 @@ def assert_alike(one: Path, other: Path) -> None:
     weights = [Checkpoint.load(folder / "c.safetensors").average for folder in (one, other)]
     for name, values in weights[0].items():
         torch.testing.assert_close(weights[1][name], values, rtol=1e-3, atol=1e-4, msg=lambda text, n=name: n + text)
+
+
+def test_what_is_no_number_of_processes_is_refused(monkeypatch: pytest.MonkeyPatch, command, capsys) -> None:
+    monkeypatch.setattr(sys, "argv", command({}, "folder")[2:])
+    for wanted in ("two", "0", "-1", ""):
+        monkeypatch.setenv("CVOTING_PROCESSES", wanted)
+        assert main() == 1
+        assert f"CVOTING_PROCESSES = {wanted!r}: expected a number of processes" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("batch", [7, 8, 64])

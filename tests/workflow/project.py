@@ -32,10 +32,13 @@ class Project:
     Args:
         folder: the working directory.
         options: of every Snakemake command.
+
+    Attributes:
+        environment: of every command.
     """
 
     def __init__(self, folder: Path, *options: str):
-        self.folder = folder
+        self.folder, self.environment = folder, ENVIRONMENT
         self.snakemake_command = (sys.executable, "-m", "snakemake", "--cores", "2", *options)
 
     def clone(self, folder: Path, *pulled: str, link: str = "copy") -> "Project":
@@ -57,7 +60,7 @@ class Project:
 
     def command(self, *words: str, check: bool = True) -> str:
         """Run a command in the folder; gives all that it prints."""
-        done = subprocess.run(words, cwd=self.folder, env=ENVIRONMENT, text=True, capture_output=True)
+        done = subprocess.run(words, cwd=self.folder, env=self.environment, text=True, capture_output=True)
         if check and done.returncode:
             raise AssertionError(f"{words} ended with {done.returncode}:\n{done.stdout}\n{done.stderr}")
         return done.stdout + done.stderr
@@ -65,7 +68,7 @@ class Project:
     def start(self, *words: str) -> subprocess.Popen[str]:
         """Start a command as the leader of a process group of its own."""
         options = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True, "start_new_session": True}
-        return subprocess.Popen(words, cwd=self.folder, env=ENVIRONMENT, **options)
+        return subprocess.Popen(words, cwd=self.folder, env=self.environment, **options)
 
     def snakemake(self, *words: str, check: bool = True) -> str:
         """Run Snakemake."""

@@ -1,6 +1,7 @@
 """What goes wrong while or after something is made: kills, two runs at once, files that a hand has touched."""
 
 import os
+import re
 import signal
 
 from rerun_rows import IDLE, TOY, Row, assert_jobs, collector
@@ -12,6 +13,7 @@ from unprivileged import launcher
 ROWS: list[Row] = []
 row = collector(ROWS)
 TABLE = "results/toy/voting/akorn_n2-sudoku_hard.csv"
+SHARD = "results/toy/rollouts/akorn-sudoku_hard/train0-infer1/shard1.parquet"
 BANK = ["akorn_n2-sudoku_hard"]
 
 
@@ -52,6 +54,25 @@ def killed_run(site: Site) -> str:
     locks = [p.folder / "provenance/toy.lock.json" for p in (project, site.uninterrupted)]
     assert locks[0].read_bytes() == locks[1].read_bytes()
     return "it continues; the same bytes, the same lock file"
+
+
+@row(
+    "a scheduler takes the machine away (SIGTERM to every process)",
+    "snakemake\nkill -TERM <snakemake and its jobs>\nsnakemake",
+    "the training saves its state before it ends, and its log says so; the second run goes on from there",
+)
+def taken_away(site: Site) -> str:
+    """The shell of a job and what writes its log outlive it."""
+    project = site.interruptible()
+    run = start_training(project)
+    os.killpg(run.pid, signal.SIGTERM)
+    run.communicate()
+    assert run.returncode != 0
+    (saved,) = re.findall(r"stopped by SIGTERM: the state after update (\d+) is kept", training_log(project))
+    project.snakemake(CHECKPOINT)
+    assert f"continues after {saved} of" in training_log(project)
+    assert project.outputs() == site.uninterrupted.outputs()
+    return "it continues after the last update; the same bytes as without it"
 
 
 @row(
@@ -107,6 +128,26 @@ def deleted_checkpoint(site: Site) -> str:
         clone.dvc("checkout", "--quiet")
         assert_jobs(clone.plan("stage_train"), [])
     return f"{IDLE}; `snakemake stage_train`: {planned}; after `dvc checkout`: {IDLE}"
+
+
+@row(
+    "one shard of a bank is lost",
+    f"rm {SHARD}\nsnakemake -n\nsnakemake stage_rollouts",
+    "the tables that were made from it are right still; its stage makes it again alone, the same bytes",
+)
+def lost_shard(site: Site) -> str:
+    """A shard depends on no other one."""
+    clone = site.clone()
+    path = clone.folder / SHARD
+    before = path.read_bytes()
+    path.unlink()
+    assert_jobs(clone.plan(), [])
+    ran = clone.jobs(clone.snakemake("stage_rollouts"))
+    assert path.read_bytes() == before
+    lost = "rolling out akorn-sudoku_hard: training seed 0, inference seed 1, shard 1"
+    redone = assert_jobs(ran, [lost])
+    assert_jobs(clone.plan(), [])
+    return f"{IDLE}; `snakemake stage_rollouts`: {redone}"
 
 
 @row(

@@ -24,6 +24,7 @@ rule claims:
         f"{LOG}/claims.log",
     benchmark:
         f"{BENCHMARK}/claims.tsv"
+    localrule: True
     conda:
         ENVIRONMENT
     resources:

@@ -1,7 +1,7 @@
 # The study, and the paths of everything made from it.
 #
 # REQUIRED INPUTS: config (a whole study, see workflow/schemas/params.schema.yaml), src/
-# OUTPUTS:         study, S, the path patterns, OUTPUTS, and the functions below
+# OUTPUTS:         study, S, the path patterns, counts (of networks), OUTPUTS, and the functions below
 import os
 import sys
 from functools import cache, partial
@@ -15,6 +15,9 @@ sys.path.insert(0, SRC)
 from cvoting import gathered, recipes
 from cvoting.codehash import code_hash
 from cvoting.errors import CvotingError
+from cvoting.estimate_jobs import Counts
+from cvoting.flops.registry import network_flops
+from cvoting.memory.registry import network_memory
 from cvoting.params.reading import merged_study, read_parameters
 
 try:
@@ -22,12 +25,15 @@ try:
 except CvotingError as error:
     raise WorkflowError(str(error))
 
-# Jobs run this interpreter and this package.  Mirrors are no arguments: a file is right once its checksum is.
+# Jobs run this interpreter and this package.  Mirrors and processes are no arguments: no file is another one for them.
 os.environ.update(
     PATH=os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")]),
     PYTHONPATH=SRC,
+    CVOTING_PROCESSES=str(max(1, study.gpus)),
     CVOTING_MIRROR=os.pathsep.join([*study.mirrors, os.environ.get("CVOTING_MIRROR", "")]),
 )
+# Where SIGTERM goes to every process of a job, a training saves its state: its shell and tee wait for it.
+shell.prefix("set -euo pipefail; trap '' TERM; ")
 
 S, RAW, COPY = study.study, "data/raw", "figures/{figure}.{format}"
 PUZZLES, AUDIT = f"data/{S}/{{dataset}}/{{split}}.npz", f"results/{S}/audit/{{dataset}}.{{format}}"
@@ -43,6 +49,7 @@ FIGURE, TABLE = (f"results/{S}/{kind}s/{{{kind}}}.{{format}}" for kind in ("figu
 PARTIAL, METRICS, CURVES = (f"results/{S}/{name}" for name in (".partial", "metrics.json", "plots/{curves}.csv"))
 LOG, BENCHMARK, ENVIRONMENT = f"logs/{S}", f"benchmarks/{S}", "../../environment.yml"
 code = cache(partial(code_hash, SRC))
+counts = Counts(network_flops, partial(network_memory, device="gpu" if study.gpus else "cpu"))
 
 
 def choices(values):

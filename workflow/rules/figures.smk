@@ -35,6 +35,7 @@ for figure, block in study.figures.items():
             f"{LOG}/figures/{figure}.log",
         benchmark:
             f"{BENCHMARK}/figures/{figure}.tsv"
+        localrule: True
         conda:
             ENVIRONMENT
         resources:

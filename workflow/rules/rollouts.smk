@@ -2,6 +2,9 @@
 #
 # REQUIRED INPUTS: the checkpoint of the bank's run, data/<study>/<dataset>/<split>.npz of the bank
 # OUTPUTS:         results/<study>/rollouts/<bank>/train<training seed>-infer<inference seed>/shard<shard>.parquet
+from cvoting.resources import of_rollouts
+
+ROLLOUTS = of_rollouts(study, counts)
 
 
 rule stage_rollouts:
@@ -23,8 +26,10 @@ rule rollouts:
         ENVIRONMENT
     threads: study.threads
     resources:
-        mem_mb=4000,
-        runtime=1440,
+        gpu=lambda w: ROLLOUTS[w.bank].gpu,
+        cpus_per_task=lambda w: ROLLOUTS[w.bank].threads,
+        mem_mb=lambda w, attempt: attempt * ROLLOUTS[w.bank].mem_mb,
+        runtime=lambda w, attempt: attempt * ROLLOUTS[w.bank].runtime,
     params:
         recipe=lambda w: recipes.rollouts(study, w.bank, int(w.inference_seed), int(w.shard)),
         code=lambda w: code(recipes.rollouts_modules(study, w.bank)),

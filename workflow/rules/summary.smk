@@ -18,6 +18,7 @@ rule summary:
         f"{LOG}/summary.log",
     benchmark:
         f"{BENCHMARK}/summary.tsv"
+    localrule: True
     conda:
         ENVIRONMENT
     resources:

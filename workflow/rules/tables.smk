@@ -27,6 +27,7 @@ for table, block in study.tables.items():
             f"{LOG}/tables/{table}.log",
         benchmark:
             f"{BENCHMARK}/tables/{table}.tsv"
+        localrule: True
         conda:
             ENVIRONMENT
         resources:

@@ -3,7 +3,9 @@
 # REQUIRED INPUTS: data/<study>/<dataset>/{train,validation}.npz of the run's dataset, or the file that the run names
 # OUTPUTS:         results/<study>/checkpoints/<run>/seed<training seed>.safetensors, .log.csv (imported: none)
 #                  (an unfinished training waits in results/<study>/.partial: Snakemake deletes the outputs of a failed job)
-TRAINED = [run for run, block in study.runs.items() if not block.imported]
+from cvoting.resources import of_trainings
+
+TRAINING = of_trainings(study, counts)
 
 
 rule stage_train:
@@ -23,13 +25,15 @@ rule train:
     benchmark:
         f"{BENCHMARK}/train/{{run}}/seed{{training_seed}}.tsv"
     wildcard_constraints:
-        run=choices(TRAINED),
+        run=choices(TRAINING),
     conda:
         ENVIRONMENT
     threads: study.threads
     resources:
-        mem_mb=4000,
-        runtime=1440,
+        gpu=lambda w: TRAINING[w.run].gpu,
+        cpus_per_task=lambda w: TRAINING[w.run].threads,
+        mem_mb=lambda w, attempt: attempt * TRAINING[w.run].mem_mb,
+        runtime=lambda w, attempt: attempt * TRAINING[w.run].runtime,
     params:
         recipe=lambda w: recipes.train(study, w.run, int(w.training_seed)),
         code=lambda w: code(recipes.train_modules(study, w.run)),
@@ -52,7 +56,8 @@ rule import_run:
     benchmark:
         f"{BENCHMARK}/import/{{run}}/seed{{training_seed}}.tsv"
     wildcard_constraints:
-        run=choices(set(study.runs) - set(TRAINED)),
+        run=choices(set(study.runs) - set(TRAINING)),
+    localrule: True
     conda:
         ENVIRONMENT
     params:

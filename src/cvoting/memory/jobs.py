@@ -64,6 +64,11 @@ def fitting_accumulate(memory: NetworkMemory, training: TrainingParams, validati
     return next((number for number in parts if training_memory(memory, training, validation, number) <= limit), None)
 
 
+def puzzles_of(plan: RolloutPlan, puzzles: int) -> int:
+    """How many of `puzzles` puzzles are those of a shard."""
+    return len(range(puzzles)[plan.own(puzzles)])
+
+
 def rollout_memory(memory: NetworkMemory, plan: RolloutPlan, task: Task, network: NetworkParams, puzzles: int) -> int:
     """The peak of a rollout job: a chunk in the model, and the puzzles of a part as a bank, also as a table.
 
@@ -78,15 +83,30 @@ def rollout_memory(memory: NetworkMemory, plan: RolloutPlan, task: Task, network
         network: its scores and classes.
         puzzles: of the whole set.
     """
-    own = plan.own(puzzles)
-    at_once = min(plan.puzzles_at_once, own.stop - own.start)
+    at_once = min(plan.puzzles_at_once, puzzles_of(plan, puzzles))
     rows = at_once * min(plan.candidates, plan.chunk)
     ending = min(plan.T_eval, RESIDUAL_STEPS + 1)
     row = 2 * memory.noise + memory.condition + memory.state + memory.working
     row += ending * memory.latent + (ending + SCORING) * memory.logits
+    return NUMBER * (ROLLED_OUT * memory.weights + rows * row) + _part(plan, task, network, puzzles)
+
+
+def rollout_host_memory(
+    memory: NetworkMemory, plan: RolloutPlan, task: Task, network: NetworkParams, puzzles: int
+) -> int:
+    """What of a rollout job is in the memory of the machine where a GPU computes: weights, noise, a part as a bank.
+
+    Args:
+        memory, plan, task, network, puzzles: as of `rollout_memory`.
+    """
+    rows = min(plan.puzzles_at_once, puzzles_of(plan, puzzles)) * min(plan.candidates, plan.chunk)
+    return NUMBER * (2 * memory.weights + rows * memory.noise) + _part(plan, task, network, puzzles)
+
+
+def _part(plan: RolloutPlan, task: Task, network: NetworkParams, puzzles: int) -> int:
+    """The largest part of a shard, as a bank and as a table."""
     part = max(map(len, plan.parts(puzzles)), default=0)
-    bank = sum(bank_bytes(plan, task, network, part, part * task.cells).values())
-    return NUMBER * (ROLLED_OUT * memory.weights + rows * row) + 2 * bank
+    return 2 * sum(bank_bytes(plan, task, network, part, part * task.cells).values())
 
 
 def checkpoint_disk(memory: NetworkMemory) -> int:

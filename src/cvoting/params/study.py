@@ -57,7 +57,13 @@ class Study:
         affects=("figures",),
     )
     mirrors: tuple[str, ...] = key("folders searched for source files before their addresses", default=())
-    threads: int = key("CPU threads of a training or rollout job", minimum=1)
+    threads: int = key("CPU threads of a training or rollout job, or of each of its processes", minimum=1)
+    gpus: int = key(
+        "GPUs of a training, with a process for each; a rollout job asks for one at most.  0: none is asked for, and "
+        "jobs compute on what is there",
+        default=0,
+        minimum=0,
+    )
     datasets: Mapping[str, DatasetParams] = key("puzzle sets", affects=STAGES)
     models: Mapping[str, ModelParams] = key("models", affects=("train", "rollouts", "voting", "calibration", "figures"))
     runs: Mapping[str, RunParams] = key("trainings", affects=STAGES[1:])

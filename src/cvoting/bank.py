@@ -43,8 +43,8 @@ class Bank:
     Attributes:
         header: what the bank is of.
         puzzles: the hash of each puzzle.
-        questions, labels: tokens.
-        answers: for each puzzle its table of distinct answers, in order of appearance.
+        questions, labels: tokens; of no cell in a bank without boards.
+        answers: for each puzzle its table of distinct answers, in order of appearance; rows of no cell likewise.
         answer_ids: the row of the puzzle's table that a candidate answered.
         scores: per name, larger is better: confidence, negative_entropy, log_probability, and confidence_at_<t> for
             each temperature that was asked for; latent_residual and logit_residual (minus the change); where the model
@@ -53,7 +53,8 @@ class Bank:
         cell_accuracy: share of the positions to predict that are right.
         steps: what the first candidates were at earlier steps.
         logits: where kept, for each puzzle those of its first candidates at the positions to predict, one per token,
-            minus the largest, as `compact` makes them.
+            minus the largest and in descending order, as `compact` makes them.
+        ranks: the places of the labels' logits in that order.
     """
 
     header: BankHeader
@@ -67,6 +68,7 @@ class Bank:
     cell_accuracy: Float[np.ndarray, "puzzles candidates"]
     steps: dict[int, Reading] = field(default_factory=dict)
     logits: list[Float16[np.ndarray, "kept _ tokens"]] = field(default_factory=list)
+    ranks: list[UInt8[np.ndarray, "kept _"]] = field(default_factory=list)
 
     def __len__(self) -> int:
         return len(self.puzzles)
@@ -78,8 +80,23 @@ class Bank:
 
     @property
     def knows_answers(self) -> bool:
-        """Whether it holds what the candidates answered."""
+        """Whether it holds which candidates answered alike."""
         return any(map(len, self.answers))
+
+    @property
+    def knows_boards(self) -> bool:
+        """Whether it holds questions, labels, and what the candidates answered."""
+        return self.knows_answers and self.questions.shape[1] > 0
+
+    def without_boards(self) -> "Bank":
+        """The bank of the same puzzles by their hashes alone: what votes need but those that compose an answer."""
+        none = slice(0)
+        return replace(
+            self,
+            questions=self.questions[:, none],
+            labels=self.labels[:, none],
+            answers=[table[:, none] for table in self.answers],
+        )
 
     def at(self, step: int) -> "Bank":
         """The bank as if its rollouts had ended at one of its `steps`, without what they answered there."""
@@ -118,6 +135,7 @@ def concatenate(parts: Iterable[Bank]) -> Bank:
         **_concatenated(parts),
         steps={step: Reading(**_concatenated(readings)) for step, readings in steps.items()},
         logits=[logits for part in parts for logits in part.logits],
+        ranks=[ranks for part in parts for ranks in part.ranks],
     )
 
 

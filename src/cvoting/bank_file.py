@@ -19,9 +19,11 @@ from cvoting.atomic import atomic_path
 from cvoting.bank import Bank, BankHeader, Reading, bank_at
 from cvoting.errors import CvotingError
 
-FORMAT = 1
-#: The column of the logits, in files that keep some.
-LOGITS = "logits"
+FORMAT = 2
+#: The columns of the logits and of the labels' places among them, in files that keep some.
+LOGITS, RANKS = "logits", "ranks"
+#: The columns that only a bank with boards has.
+BOARDS = ("question", "label", "answers")
 
 
 class BankFileError(CvotingError, ValueError):
@@ -64,12 +66,13 @@ def read_banks(path: str | Path, logits: bool = True) -> Iterator[Bank]:
     Raises:
         BankFileError: when the file is damaged or not a bank.
     """
-    yield from _parts(path, lambda column: logits or column != LOGITS, _from_table)
+    yield from _parts(path, lambda column: logits or column not in (LOGITS, RANKS), _from_table)
 
 
 def read_ends(path: str | Path, logits: bool = False) -> Iterator[Bank]:
     """As `read_banks`, without the earlier steps and, unless asked for, the logits: they are not read from the file."""
-    yield from _parts(path, lambda column: not column.startswith("step/") and (logits or column != LOGITS), _from_table)
+    left = () if logits else (LOGITS, RANKS)
+    yield from _parts(path, lambda column: not column.startswith("step/") and column not in left, _from_table)
 
 
 def read_at(path: str | Path, step: int) -> Iterator[Bank]:
@@ -78,14 +81,13 @@ def read_at(path: str | Path, step: int) -> Iterator[Bank]:
     Raises:
         BankFileError: also when the bank was not read out at the step.
     """
-    place, about = f"step/{step}/", ("puzzle", "question", "label")
+    place, about = f"step/{step}/", ("puzzle", *BOARDS[:2])
 
     def at_step(table: pa.Table, header: BankHeader) -> Bank:
         if not any(name.startswith(place) for name in table.column_names):
             raise BankFileError(f"{path}: not read out at step {step}: roll out again with the step in `read_at`")
-        questions, labels = _matrix(table["question"]), _matrix(table["label"])
         reading = Reading(**_reading(table, place))
-        return bank_at(header, step, table["puzzle"].to_pylist(), questions, labels, reading)
+        return bank_at(header, step, table["puzzle"].to_pylist(), *_questions_and_labels(table), reading)
 
     yield from _parts(path, lambda column: column in about or column.startswith(place), at_step)
 
@@ -119,25 +121,25 @@ def _parts(
 
 
 def _to_table(bank: Bank) -> pa.Table:
-    cells = bank.questions.shape[1]
-    answers = pa.ListArray.from_arrays(
-        np.concatenate([[0], np.cumsum([len(a) for a in bank.answers])]).astype(np.int32),
-        _fixed_lists(np.concatenate([np.empty((0, cells), np.uint8), *bank.answers])),
-    )
     columns = {
         "puzzle": pa.array(bank.puzzles, pa.string()),
-        "question": _fixed_lists(bank.questions),
-        "label": _fixed_lists(bank.labels),
-        "answers": answers,
+        **(_board_columns(bank) if bank.questions.shape[1] else {}),
         "answer_id": _fixed_lists(bank.answer_ids.astype(np.int32)),
         **_reading_columns(bank),
     }
     for step, reading in bank.steps.items():
         columns |= {f"step/{step}/{name}": values for name, values in _reading_columns(reading).items()}
     if bank.logits:
-        columns[LOGITS] = _logits_column(bank.logits)
+        columns |= {LOGITS: _logits_column(bank.logits), RANKS: _ranks_column(bank.ranks)}
     about = json.dumps({"format": FORMAT, "header": asdict(bank.header)}, sort_keys=True)
     return pa.table(columns).replace_schema_metadata({"cvoting": about})
+
+
+def _board_columns(bank: Bank) -> dict[str, pa.Array]:
+    """Questions, labels, and the tables of distinct answers, as columns."""
+    ends = np.cumsum([0, *(len(answers) for answers in bank.answers)]).astype(np.int32)
+    tables = pa.ListArray.from_arrays(ends, _fixed_lists(np.concatenate(bank.answers)))
+    return dict(zip(BOARDS, (_fixed_lists(bank.questions), _fixed_lists(bank.labels), tables), strict=True))
 
 
 def _reading_columns(reading: Bank | Reading) -> dict[str, pa.FixedSizeListArray]:
@@ -151,21 +153,39 @@ def _reading_columns(reading: Bank | Reading) -> dict[str, pa.FixedSizeListArray
 
 def _from_table(table: pa.Table, header: BankHeader) -> Bank:
     steps = dict.fromkeys(int(name.split("/")[1]) for name in table.column_names if name.startswith("step/"))
-    questions = _matrix(table["question"])
-    tables = table["answers"].combine_chunks()
-    rows = _matrix(pa.chunked_array([tables.flatten()]))
-    offsets = tables.offsets.to_numpy() - tables.offsets[0].as_py()
+    questions, labels = _questions_and_labels(table)
+    answer_ids = _matrix(table["answer_id"])
+    logits = _logits(table[LOGITS]) if LOGITS in table.column_names else []
     return Bank(
         header=header,
         puzzles=table["puzzle"].to_pylist(),
         questions=questions,
-        labels=_matrix(table["label"]),
-        answers=[rows[a:b] for a, b in pairwise(offsets)],
-        answer_ids=_matrix(table["answer_id"]),
+        labels=labels,
+        answers=_answers(table, answer_ids),
+        answer_ids=answer_ids,
         **_reading(table, ""),
         steps={step: Reading(**_reading(table, f"step/{step}/")) for step in steps},
-        logits=_logits(table[LOGITS]) if LOGITS in table.column_names else [],
+        logits=logits,
+        ranks=_ranks(table[RANKS], logits) if logits else [],
     )
+
+
+def _questions_and_labels(table: pa.Table) -> tuple[np.ndarray, np.ndarray]:
+    """Tokens; of no cell where there are no boards."""
+    if BOARDS[0] not in table.column_names:
+        none = np.empty((len(table), 0), np.uint8)
+        return none, none
+    return _matrix(table[BOARDS[0]]), _matrix(table[BOARDS[1]])
+
+
+def _answers(table: pa.Table, answer_ids: np.ndarray) -> list[np.ndarray]:
+    """The tables of distinct answers; where there are no boards, as many rows of no cell as are named."""
+    if BOARDS[2] not in table.column_names:
+        return [np.empty((named, 0), np.uint8) for named in answer_ids.max(axis=1) + 1]
+    tables = table[BOARDS[2]].combine_chunks()
+    rows = _matrix(pa.chunked_array([tables.flatten()]))
+    offsets = tables.offsets.to_numpy() - tables.offsets[0].as_py()
+    return [rows[a:b] for a, b in pairwise(offsets)]
 
 
 def _reading(table: pa.Table, prefix: str) -> dict[str, Any]:
@@ -187,6 +207,20 @@ def _logits_column(logits: list[np.ndarray]) -> pa.ListArray:
     cells = np.cumsum([0, *(of_puzzle.shape[1] for of_puzzle in logits for _ in of_puzzle)]).astype(np.int32)
     tokens = _fixed_lists(np.concatenate([of_puzzle.reshape(-1, of_puzzle.shape[2]) for of_puzzle in logits]))
     return pa.ListArray.from_arrays(candidates, pa.ListArray.from_arrays(cells, tokens))
+
+
+def _ranks_column(ranks: list[np.ndarray]) -> pa.ListArray:
+    """Per puzzle a list of all its predictions, candidate by candidate."""
+    ends = np.cumsum([0, *(of_puzzle.size for of_puzzle in ranks)]).astype(np.int32)
+    return pa.ListArray.from_arrays(ends, pa.array(np.concatenate([of_puzzle.ravel() for of_puzzle in ranks])))
+
+
+def _ranks(column: pa.ChunkedArray, logits: list[np.ndarray]) -> list[np.ndarray]:
+    """The inverse of `_ranks_column`, with the candidates and cells of the logits."""
+    places = column.combine_chunks().flatten().to_numpy()
+    ends = np.cumsum([of_puzzle[..., 0].size for of_puzzle in logits])[:-1]
+    shapes = [of_puzzle.shape[:2] for of_puzzle in logits]
+    return [part.reshape(shape) for part, shape in zip(np.split(places, ends), shapes, strict=True)]
 
 
 def _logits(column: pa.ChunkedArray) -> list[np.ndarray]:

@@ -49,6 +49,7 @@ def bank_from_answers(
             number.
     """
     tables, answer_ids, reading = _judged(task, puzzles, answers, scores, unanswered)
+    kept, ranks = ([], []) if logits is None else _kept(task, puzzles, answers, logits)
     return Bank(
         header=header,
         puzzles=puzzles.hashes,
@@ -60,7 +61,8 @@ def bank_from_answers(
         correct=reading.correct,
         cell_accuracy=reading.cell_accuracy,
         steps=dict(steps or {}),
-        logits=[] if logits is None else _kept(task, puzzles, answers, logits),
+        logits=kept,
+        ranks=ranks,
     )
 
 
@@ -76,16 +78,21 @@ def reading_from_answers(
 
 
 def compact(
-    logits: Float[np.ndarray, "puzzles kept cells tokens"], asked: Bool[np.ndarray, "puzzles cells"]
-) -> list[Float16[np.ndarray, "kept _ tokens"]]:
-    """Logits as a bank keeps them: at the positions to predict, minus the largest of the cell, in 16 bits.
+    logits: Float[np.ndarray, "puzzles kept cells tokens"],
+    asked: Bool[np.ndarray, "puzzles cells"],
+    labels: UInt8[np.ndarray, "puzzles cells"],
+) -> tuple[list[Float16[np.ndarray, "kept _ tokens"]], list[UInt8[np.ndarray, "kept _"]]]:
+    """Logits as a bank keeps them: at the positions to predict, minus the largest of the cell, in 16 bits, sorted.
 
-    The largest is 0 and the least -65504, for -inf.  To first order the error of a probability p is at most
-    2**-11 p (|log p| + H), with H the entropy of the cell's probabilities.
+    They are in descending order, and of equal ones the token that appears first is first; beside them the place of the
+    label's.  That is all that calibration asks for, and tells nobody the board.  The largest is 0 and the least -65504,
+    for -inf.  To first order the error of a probability p is at most 2**-11 p (|log p| + H), with H the entropy of the
+    cell's probabilities.
 
     Args:
         logits: of every cell.
         asked: the positions to predict.
+        labels: the tokens that are right.
 
     Raises:
         AnswersError: when one is not a number, or no token of a cell is possible.
@@ -99,7 +106,12 @@ def compact(
         )
     least = np.finfo(np.float16).min
     small = np.maximum(logits - best, least).astype(np.float16)
-    return [of_puzzle[:, cells] for of_puzzle, cells in zip(small, asked, strict=True)]
+    kept, ranks = [], []
+    for of_puzzle, cells, label in zip(small, asked, labels, strict=True):
+        order = np.argsort(-of_puzzle[:, cells], axis=-1, kind="stable")
+        kept.append(np.take_along_axis(of_puzzle[:, cells], order, axis=-1))
+        ranks.append((order == label[cells][:, None]).argmax(axis=-1).astype(np.uint8))
+    return kept, ranks
 
 
 def distinct(
@@ -113,7 +125,7 @@ def distinct(
 
 def _kept(
     task: Task, puzzles: Puzzles, answers: np.ndarray, logits: Float[np.ndarray, "..."]
-) -> list[Float16[np.ndarray, "kept _ tokens"]]:
+) -> tuple[list[Float16[np.ndarray, "kept _ tokens"]], list[UInt8[np.ndarray, "kept _"]]]:
     """The logits as a bank keeps them, refused where they are not of its puzzles."""
     least = (len(puzzles), 1, puzzles.questions.shape[1], task.first_answer_token + task.classes)
     found, candidates = logits.shape, answers.shape[1]
@@ -123,7 +135,7 @@ def _kept(
             f"logits of shape {found}: expected ({least[0]} puzzles, 1 to {candidates} candidates, {least[2]} cells, "
             f"{least[3]} tokens or more): give one for each token from 0 on, -inf for those that are no answer"
         )
-    return compact(logits, task.positions_to_predict(puzzles.questions))
+    return compact(logits, task.positions_to_predict(puzzles.questions), puzzles.answers)
 
 
 def _judged(

@@ -6,8 +6,8 @@ from cvoting.params.network import NetworkParams
 from cvoting.params.rollouts import Extent
 from cvoting.tasks.base import Task
 
-#: Bytes of a score, of a logit, and of the number of an answer.
-SCORE_BYTES, LOGIT_BYTES, ID_BYTES = 8, 2, 4
+#: Bytes of a score, of a logit, of a label's place among the logits, and of the number of an answer.
+SCORE_BYTES, LOGIT_BYTES, RANK_BYTES, ID_BYTES = 8, 2, 1, 4
 
 
 def bank_bytes(extent: Extent, task: Task, network: NetworkParams, puzzles: int, asked: int) -> dict[str, int]:
@@ -29,11 +29,12 @@ def bank_bytes(extent: Extent, task: Task, network: NetworkParams, puzzles: int,
         """Bytes of a candidate's scores, cell accuracy, and metrics of a bit each."""
         return SCORE_BYTES * (len(scores) + 1) + len(task.metrics) / 8
 
+    boards = (M + 2) * task.cells if extent.boards else 0
     return {
-        "answers": puzzles * ((M + 2) * task.cells + M * ID_BYTES),
+        "answers": puzzles * (boards + M * ID_BYTES),
         "scores": round(puzzles * M * judged(extent.scores(network.extra_scores))),
         "steps": round(puzzles * read * len(extent.read_at) * judged(extent.step_scores(network.extra_scores))),
-        "logits": asked * kept * tokens * LOGIT_BYTES,
+        "logits": asked * kept * (tokens * LOGIT_BYTES + RANK_BYTES),
     }
 
 

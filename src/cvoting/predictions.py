@@ -35,8 +35,8 @@ class Predictions:
         header: what the bank is of.
         puzzles: hashes, in ascending order.
         candidates: how many of each puzzle are kept.
-        logits: one per token.
-        labels: the tokens that are right.
+        logits: one per token, in descending order.
+        ranks: the place of the label's.
         candidate: the number of the candidate whose prediction it is, ascending.
         confidence: the score of C-voting, from logits that were not rounded.
         correct: per metric of the task, whether the candidate's answer is right.
@@ -47,7 +47,7 @@ class Predictions:
     puzzles: list[str]
     candidates: int
     logits: Float16[np.ndarray, "predictions tokens"]
-    labels: UInt8[np.ndarray, "predictions"]
+    ranks: UInt8[np.ndarray, "predictions"]
     candidate: Int32[np.ndarray, "predictions"]
     confidence: Float[np.ndarray, "puzzles candidates"]
     correct: dict[str, Bool[np.ndarray, "puzzles candidates"]]
@@ -69,7 +69,7 @@ class Predictions:
         Args:
             temperature: above 0.
         """
-        tempered = self._tempered([(temperature, np.arange(len(self.labels)))])
+        tempered = self._tempered([(temperature, np.arange(len(self.ranks)))])
         return replace(tempered, mean=self.confidence) if temperature == 1 else tempered
 
     def at_fitted(self) -> tuple["Tempered", float]:
@@ -78,21 +78,21 @@ class Predictions:
         The halves are the puzzles of odd and of even place in the order of hashes.
         """
         halves = [np.flatnonzero(self.puzzle % 2 == half) for half in (0, 1)]
-        fitted = [fit_temperature(self.logits[half], self.labels[half]) for half in halves]
+        fitted = [fit_temperature(self.logits[half], self.ranks[half]) for half in halves]
         return self._tempered([(fitted[1], halves[0]), (fitted[0], halves[1])]), sum(fitted) / 2
 
     def _tempered(self, parts: Sequence[tuple[float, Int[np.ndarray, "_"]]]) -> "Tempered":
         """The predictions where some have one temperature and others another."""
-        top, right = np.empty(len(self.labels)), np.empty(len(self.labels), dtype=bool)
+        top, right = np.empty(len(self.ranks)), self.ranks == 0
         sums, logs = np.zeros((4, len(self.puzzles) * self.candidates)), np.zeros(len(self.puzzles) * self.candidates)
         for temperature, places in parts:
             for rows in chunks(len(places), 1, PREDICTIONS_AT_ONCE):
                 some = places[rows]
-                logits, labels, candidate = self.logits[some], self.labels[some], self.candidate[some]
+                logits, ranks, candidate = self.logits[some], self.ranks[some], self.candidate[some]
                 p = probabilities(logits, temperature)
-                top[some], right[some] = p.max(axis=1), logits.argmax(axis=1) == labels
-                loss = negative_log_likelihood(logits, labels, temperature)
-                for total, values in zip(sums, (None, top[some], brier_score(p, labels), loss), strict=True):
+                top[some] = p[:, 0]
+                loss = negative_log_likelihood(logits, ranks, temperature)
+                for total, values in zip(sums, (None, top[some], brier_score(p, ranks), loss), strict=True):
                     total += np.bincount(candidate, values, minlength=len(total))
                 logs += np.bincount(candidate, np.log(top[some]), minlength=len(logs))
         shape = len(self.puzzles), self.candidates
@@ -143,7 +143,7 @@ def read_predictions(shards: Sequence[Path], task: Task) -> dict[int, Prediction
 
     Args:
         shards: the bank's files, of all training seeds and shards and of one inference seed, in any order.
-        task: says which cells are asked for.
+        task: what candidates are judged by.
 
     Raises:
         BankFileError: when a file is no bank.
@@ -179,13 +179,9 @@ def _gathered(parts: Sequence[Bank], task: Task) -> Predictions:
     puzzles = [puzzle for part in parts for puzzle in part.puzzles]
     order = np.argsort(puzzles)
     logits = [of_puzzle for part in parts for of_puzzle in part.logits]
-    asked = [
-        label[cells]
-        for part in parts
-        for label, cells in zip(part.labels, task.positions_to_predict(part.questions), strict=True)
-    ]
+    ranks = [of_puzzle for part in parts for of_puzzle in part.ranks]
     kept = len(logits[0])
-    cells = np.repeat([len(asked[p]) for p in order], kept)
+    cells = np.repeat([ranks[p].shape[1] for p in order], kept)
 
     def in_order(values: Sequence[np.ndarray]) -> np.ndarray:
         """Of all puzzles, in order."""
@@ -196,7 +192,7 @@ def _gathered(parts: Sequence[Bank], task: Task) -> Predictions:
         puzzles=[puzzles[p] for p in order],
         candidates=kept,
         logits=np.concatenate([logits[p].reshape(-1, logits[p].shape[2]) for p in order]),
-        labels=np.concatenate([np.tile(asked[p], kept) for p in order]),
+        ranks=np.concatenate([ranks[p].ravel() for p in order]),
         candidate=np.repeat(np.arange(len(cells), dtype=np.int32), cells),
         confidence=in_order([part.scores[SCORE] for part in parts]),
         correct={metric: in_order([part.correct[metric] for part in parts]) for metric in task.metrics},

@@ -159,9 +159,10 @@ def _roll_out_group(
     readings = {
         t: reading_from_answers(task, puzzles, read.answers, read.scores, unanswered=True) for t, read in steps.items()
     }
-    return bank_from_answers(
+    bank = bank_from_answers(
         header, task, puzzles, end.answers, end.scores, readings, unanswered=True, logits=end.logits
     )
+    return bank if plan.boards else bank.without_boards()
 
 
 def roll_out_candidates(

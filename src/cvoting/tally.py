@@ -121,7 +121,7 @@ def tally(shards: Sequence[Path], params: VotingParams, task: Task, step: int | 
 
 def _held(bank: Bank, params: VotingParams) -> dict[str, Vote]:
     """The votes that the bank can hold."""
-    return available(params.votes, bank.scores, bank.knows_answers)
+    return available(params.votes, bank.scores, bank.knows_answers, bank.knows_boards)
 
 
 def _batches(parts: Iterable[Bank]) -> Iterator[Bank]:

@@ -165,10 +165,23 @@ VOTES: dict[str, Vote] = {
 }
 
 
-def available(votes: Collection[str], scores: Collection[str], answers: bool = True) -> dict[str, Vote]:
-    """Of the votes of these names, those that a bank can hold: it knows these scores, and perhaps no `answers`."""
+def available(
+    votes: Collection[str], scores: Collection[str], answers: bool = True, boards: bool = True
+) -> dict[str, Vote]:
+    """Of the votes of these names, those that a bank can hold.
+
+    Args:
+        votes: names.
+        scores: those that the bank knows.
+        answers: whether it knows which candidates answered alike.
+        boards: whether it knows what they answered, of which answers can be composed.
+    """
     held = {name: VOTES[name] for name in votes if set(VOTES[name].needs) <= set(scores)}
-    return {name: vote for name, vote in held.items() if answers or not vote.needs_answers}
+    return {
+        name: vote
+        for name, vote in held.items()
+        if (answers or not vote.needs_answers) and (boards or not isinstance(vote, Composing))
+    }
 
 
 def _cell_modes(

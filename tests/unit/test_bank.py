@@ -151,7 +151,7 @@ def test_a_truncated_file_is_an_error_that_says_what_to_do(make_bank: MakeBank, 
 
 def test_another_parquet_file_is_not_a_bank(tmp_path: Path) -> None:
     pq.write_table(pa.table({"a": [1]}), tmp_path / "table")
-    with pytest.raises(BankFileError, match="bank format None, expected 1"):
+    with pytest.raises(BankFileError, match="bank format None, expected 2"):
         list(read_banks(tmp_path / "table"))
 
 

@@ -40,7 +40,7 @@ def held(bank: Bank) -> dict[str, float]:
         "answers": tokens + bank.answer_ids.astype(np.int32).nbytes,
         "scores": of(bank),
         "steps": sum(map(of, bank.steps.values())),
-        "logits": sum(logits.nbytes for logits in bank.logits),
+        "logits": sum(kept.nbytes for kept in (*bank.logits, *bank.ranks)),
     }
 
 

@@ -90,6 +90,7 @@ def cut(bank: Bank, rows: range | list[int]) -> Bank:
         correct={name: values[rows] for name, values in bank.correct.items()},
         cell_accuracy=bank.cell_accuracy[rows],
         logits=[bank.logits[row] for row in rows if bank.logits],
+        ranks=[bank.ranks[row] for row in rows if bank.ranks],
     )
 
 
@@ -119,23 +120,22 @@ class Candidate(NamedTuple):
     correct: dict[str, float]
 
 
-def predicted(logits: np.ndarray, label: int, temperature: float) -> Cell:
-    """One cell."""
+def predicted(logits: np.ndarray, rank: int, temperature: float) -> Cell:
+    """One cell, whose label's logit is at the place `rank`."""
     weights = [math.exp(float(z) / temperature) for z in logits]
     p = [w / sum(weights) for w in weights]
-    brier = sum((q - (token == label)) ** 2 for token, q in enumerate(p))
+    brier = sum((q - (place == rank)) ** 2 for place, q in enumerate(p))
     # The weights overflow nowhere: the largest logit is 0.
-    return Cell(max(p), p.index(max(p)) == label, brier, math.log(sum(weights)) - float(logits[label]) / temperature)
+    return Cell(max(p), p.index(max(p)) == rank, brier, math.log(sum(weights)) - float(logits[rank]) / temperature)
 
 
-def candidates_of(bank: Bank, task: Task, temperatures: list[float], own: bool) -> list[list[Candidate]]:
+def candidates_of(bank: Bank, temperatures: list[float], own: bool) -> list[list[Candidate]]:
     """Per puzzle its kept candidates, at a temperature for each puzzle; `own`: with the bank's own confidence."""
     found = []
     for p, T in enumerate(temperatures):
-        asked = np.flatnonzero(task.positions_to_predict(bank.questions[p]))
         of_puzzle = []
         for k in range(len(bank.logits[p])):
-            cells = [predicted(z, int(bank.labels[p][c]), T) for z, c in zip(bank.logits[p][k], asked, strict=True)]
+            cells = [predicted(z, int(rank), T) for z, rank in zip(bank.logits[p][k], bank.ranks[p][k], strict=True)]
             mean = bank.scores["confidence"][p, k] if own else sum(c.top for c in cells) / len(cells)
             correct = {name: float(values[p, k]) for name, values in bank.correct.items()}
             correct |= {"cell_accuracy": sum(c.right for c in cells) / len(cells)}
@@ -193,20 +193,20 @@ def numbers_of(puzzles: list[list[Candidate]], errors: dict[tuple[str, str], flo
     return found | {f"{unit}_ece_{binning}": error for (unit, binning), error in errors.items()}
 
 
-def best_temperature(bank: Bank, task: Task, places: list[int]) -> float:
+def best_temperature(bank: Bank, places: list[int]) -> float:
     """By bisection of the slope of the mean loss of some puzzles in 1 / T."""
     cells = [
-        ([float(v) for v in z], int(bank.labels[p][c]))
+        ([float(v) for v in z], int(rank))
         for p in places
-        for candidate in bank.logits[p]
-        for z, c in zip(candidate, np.flatnonzero(task.positions_to_predict(bank.questions[p])), strict=True)
+        for candidate, ranks in zip(bank.logits[p], bank.ranks[p], strict=True)
+        for z, rank in zip(candidate, ranks, strict=True)
     ]
 
     def slope(b: float) -> float:
         total = 0.0
-        for z, label in cells:
+        for z, rank in cells:
             weights = [math.exp(b * v) for v in z]
-            total += sum(w * v for w, v in zip(weights, z, strict=True)) / sum(weights) - z[label]
+            total += sum(w * v for w, v in zip(weights, z, strict=True)) / sum(weights) - z[rank]
         return total
 
     low, high = 1 / LIMITS["high"], 1 / LIMITS["low"]
@@ -228,12 +228,12 @@ def slow(
     banks = [by_hash(bank) for bank in banks]
     own = list(range(len(banks[0])))
     settings = [([[T] * len(own)] * len(banks), [T] * len(banks), False) for T in (1.0, *TEMPERATURES)]
-    halves = [[best_temperature(bank, task, own[half::2]) for half in (0, 1)] for bank in banks]
+    halves = [[best_temperature(bank, own[half::2]) for half in (0, 1)] for bank in banks]
     other = [[fitted[(place + 1) % 2] for place in own] for fitted in halves]
     first, of_one = True, None  # temperature 1 comes first, for the changes
     for temperatures, T, fitted in [*settings, (other, [np.mean(fitted) for fitted in halves], True)]:
         everyone = [
-            candidates_of(bank, task, of_puzzles, own=T[0] == 1 and not fitted)
+            candidates_of(bank, of_puzzles, own=T[0] == 1 and not fitted)
             for bank, of_puzzles in zip(banks, temperatures, strict=True)
         ]
         for whose in ("candidates", "voted"):
@@ -328,7 +328,7 @@ def test_risks_and_areas_are_those_of_a_loop(predicted_bank: MakeBank, write: Wr
     found = write.tables(write.banks(bank), task)
     metrics = [metric for metric in ("board", "optimal") if metric in task.metrics]
     assert set(found.risk["metric"]) == set(metrics)
-    puzzles = chosen(candidates_of(bank, task, [1.0] * len(bank), own=True), whose)
+    puzzles = chosen(candidates_of(bank, [1.0] * len(bank), own=True), whose)
     for metric in metrics:
         items = [(c.mean, 1 - c.correct[metric]) for candidates in puzzles for c in candidates]
         assert whose == "voted" or len({c for c, _ in items}) < len(items), "some confidences are equal"
@@ -415,9 +415,8 @@ def test_the_temperature_of_a_puzzle_does_not_depend_on_the_labels_of_its_half(
     predicted_bank: MakeBank, write: Write, half: int
 ) -> None:
     bank = by_hash(predicted_bank())
-    labels = bank.labels.copy()
-    labels[half::2] = labels[half::2] % 4 + 1
-    (puzzle, one), (_, two) = fitted(write, bank), fitted(write, replace(bank, labels=labels))
+    others = [(ranks + 1) % 4 if p % 2 == half else ranks for p, ranks in enumerate(bank.ranks)]
+    (puzzle, one), (_, two) = fitted(write, bank), fitted(write, replace(bank, ranks=others))
     own = puzzle % 2 == half
     np.testing.assert_array_equal(one[own], two[own])
     assert (one[~own] != two[~own]).mean() > 0.5
@@ -487,7 +486,7 @@ def test_the_interval_of_the_calibration_error_is_that_of_puzzles_drawn_again(
     predicted_bank: MakeBank, write: Write, whose: str
 ) -> None:
     bank = by_hash(predicted_bank())
-    puzzles = chosen(candidates_of(bank, BOARDS, [2.0] * len(bank), own=False), whose)
+    puzzles = chosen(candidates_of(bank, [2.0] * len(bank), own=False), whose)
     ((_, shares),) = puzzle_shares(12, PLAN.resamples, generator("bootstrap", PLAN.seed))
     draws = []
     for share in shares:
@@ -536,7 +535,7 @@ def test_counts_of_a_training_seed_are_its_own_and_those_over_all_are_of_all(
 
 def test_a_bank_that_keeps_no_logits_is_refused(predicted_bank: MakeBank, write: Write) -> None:
     with pytest.raises(PredictionsError, match=r"bank1\.parquet: it keeps no logits: roll out again with `logit_cand"):
-        write.tables(write.banks(predicted_bank(), replace(predicted_bank(training_seed=1), logits=[])))
+        write.tables(write.banks(predicted_bank(), replace(predicted_bank(training_seed=1), logits=[], ranks=[])))
 
 
 @pytest.mark.parametrize("other", [{"puzzles": 7}, {"first": 1}])
@@ -598,13 +597,10 @@ def test_where_all_are_right_or_all_are_wrong_the_temperature_is_at_its_bound(
     predicted_bank: MakeBank, write: Write, right: bool
 ) -> None:
     bank = predicted_bank()
-    labels, best = bank.labels.copy(), [logits[0].argmax(-1) for logits in bank.logits]
-    for p, tokens in enumerate(best):
-        labels[p, bank.questions[p] == 0] = tokens if right else tokens % 4 + 1
     bank = replace(
         bank,
-        labels=labels,
         logits=[logits[:1] for logits in bank.logits],
+        ranks=[np.full_like(ranks[:1], not right) for ranks in bank.ranks],
         correct={name: np.full((12, 6), right) for name in bank.correct},
         cell_accuracy=np.full((12, 6), float(right)),
     )
@@ -636,4 +632,4 @@ def test_the_same_bank_read_back_is_the_same(predicted_bank: MakeBank, write: Wr
     predictions = read_predictions([shard], BOARDS)[0]
     assert predictions.puzzles == sorted(bank.puzzles)
     assert predictions.candidates == KEPT
-    assert len(predictions.labels) == sum(logits.shape[0] * logits.shape[1] for logits in bank.logits)
+    assert len(predictions.ranks) == sum(logits.shape[0] * logits.shape[1] for logits in bank.logits)

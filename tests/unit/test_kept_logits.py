@@ -79,13 +79,13 @@ def test_the_end_of_a_rollout_is_read_with_or_without_its_logits(predicted_bank:
     bank = predicted_bank()
     write_banks(tmp_path / "bank", [bank])
     assert_equal(concatenate(read_ends(tmp_path / "bank", logits=True)), bank)
-    assert_equal(concatenate(read_ends(tmp_path / "bank")), replace(bank, logits=[]))
+    assert_equal(concatenate(read_ends(tmp_path / "bank")), replace(bank, logits=[], ranks=[]))
 
 
 def test_a_bank_without_logits_has_no_column_of_them(predicted_bank: MakeBank, tmp_path: Path) -> None:
     for name, kept in (("with", 2), ("without", 0)):
         write_banks(tmp_path / name, [predicted_bank(kept=kept)])
-        assert ("logits" in pq.read_schema(tmp_path / name).names) == (kept > 0)
+        assert {"logits", "ranks"}.isdisjoint(pq.read_schema(tmp_path / name).names) == (kept == 0)
     assert concatenate(read_ends(tmp_path / "without", logits=True)).logits == []
 
 
@@ -104,35 +104,45 @@ def test_logits_of_a_bank_are_the_same_bytes_each_time(predicted_bank: MakeBank,
 # In 16 bits.
 
 
-def kept(*logits: float) -> list[float]:
-    """The logits of one cell of one candidate as they are kept."""
-    found = compact(np.array([[[logits]]], dtype=np.float64), np.array([[True]]))
-    assert found[0].dtype == np.float16
-    return found[0][0, 0].tolist()
+def kept(*logits: float, label: int = 0) -> tuple[list[float], int]:
+    """The logits of one cell of one candidate as they are kept, and the place of the label's."""
+    found, ranks = compact(np.array([[[logits]]], np.float64), np.array([[True]]), np.array([[label]], np.uint8))
+    assert (found[0].dtype, ranks[0].shape) == (np.float16, (1, 1))
+    return found[0][0, 0].tolist(), int(ranks[0][0, 0])
 
 
-def test_the_largest_logit_is_kept_as_zero_and_the_others_below_it() -> None:
-    assert kept(3.0, 1.5, -1.0) == [0.0, -1.5, -4.0]
-    assert kept(-7.0) == [0.0]
+def test_the_largest_logit_is_kept_as_zero_and_the_others_below_it_in_order() -> None:
+    assert kept(1.5, 3.0, -1.0, 2.0) == ([0.0, -1.0, -1.5, -4.0], 2)
+    assert kept(1.5, 3.0, -1.0, 2.0, label=2) == ([0.0, -1.0, -1.5, -4.0], 3)
+    assert kept(-7.0) == ([0.0], 0)
+
+
+def test_of_equal_logits_the_token_that_appears_first_is_first() -> None:
+    assert [kept(1.0, 2.0, 2.0, 1.0, label=label)[1] for label in range(4)] == [2, 0, 1, 3]
+    assert kept(1.0, 1.0 + 1e-9, label=1) == ([0.0, 0.0], 1), "equal in 16 bits"
 
 
 def test_what_is_impossible_is_kept_as_the_least_number_and_so_is_what_16_bits_cannot_hold() -> None:
-    assert kept(1.0, -np.inf, -1e6) == [0.0, -65504.0, -65504.0]
+    assert kept(1.0, -np.inf, -1e6) == ([0.0, -65504.0, -65504.0], 0)
 
 
 def test_only_positions_to_predict_are_kept() -> None:
     logits = np.arange(2 * 3 * 4 * 2, dtype=float).reshape(2, 3, 4, 2)
     logits[..., 1] -= 10 + np.arange(4)  # cell c is 9 + c below
-    found = compact(logits, np.array([[True, False, True, False], [False, False, False, True]]))
+    labels = np.array([[0, 0, 1, 0], [1, 1, 1, 0]], dtype=np.uint8)
+    found, ranks = compact(logits, np.array([[True, False, True, False], [False, False, False, True]]), labels)
     assert [of_puzzle.shape for of_puzzle in found] == [(3, 2, 2), (3, 1, 2)]
     assert found[0][1].tolist() == [[0, -9], [0, -11]]
     assert found[1][2].tolist() == [[0, -12]]
+    assert [of_puzzle.tolist() for of_puzzle in ranks] == [[[0, 1]] * 3, [[0]] * 3]
 
 
 @pytest.mark.parametrize("scale", [0.01, 1, 10, 100])
 def test_a_kept_logit_is_off_by_a_2048th_at_most_and_log_p_by_that_of_itself_and_of_the_entropy(scale: float) -> None:
     exact = scale * generator("made-up logits").normal(size=(1, 1, 2000, 9))
-    found = compact(exact, np.ones((1, 2000), dtype=bool))[0].astype(np.float64)
+    whole, labels = np.ones((1, 2000), dtype=bool), np.zeros((1, 2000), dtype=np.uint8)
+    found = compact(exact, whole, labels)[0][0].astype(np.float64)
+    exact = -np.sort(-exact)
     below = exact[0] - exact[0].max(-1, keepdims=True)
     assert (np.abs(found - below) <= 2**-11 * np.abs(below) + 2**-25).all()
     p = softmax(exact[0])
@@ -149,7 +159,7 @@ def test_logits_that_are_no_numbers_are_refused(bad: tuple[float, float], found:
     logits[1, 2, 3] = bad
     message = rf"logits of cell 4 of candidate 3 of puzzle 2: the largest is {found}, expected a number"
     with pytest.raises(AnswersError, match=message):
-        compact(logits, np.ones((2, 4), dtype=bool))
+        compact(logits, np.ones((2, 4), dtype=bool), np.zeros((2, 4), dtype=np.uint8))
 
 
 @pytest.mark.parametrize(
@@ -213,16 +223,16 @@ def test_confidences_are_those_of_the_kept_logits(bank_of: BankOf, architecture:
 
 
 @each_case
-def test_the_token_of_the_largest_kept_logit_is_the_answer(bank_of: BankOf, architecture: str, task: Task) -> None:
-    bank, strangers = bank_of(architecture, task), 0
-    for p, logits in enumerate(bank.logits):
-        answers = bank.answers[p][bank.answer_ids[p, :5]][:, task.positions_to_predict(bank.questions[p])]
-        best = logits.argmax(-1)
-        first, last = task.first_answer_token, task.first_answer_token + task.classes - 1
-        none = (best < first) | (best > last)
-        strangers += none.sum()
-        np.testing.assert_array_equal(np.where(none, last + 1, best), answers)
-    assert (strangers > 0) == (architecture == "hrm"), "only HRM has classes that are no answers"
+def test_the_labels_logit_is_the_first_where_the_answer_is_right(
+    bank_of: BankOf, architecture: str, task: Task
+) -> None:
+    bank = bank_of(architecture, task)
+    for p, ranks in enumerate(bank.ranks):
+        asked = task.positions_to_predict(bank.questions[p])
+        answers = bank.answers[p][bank.answer_ids[p, :5]][:, asked]
+        np.testing.assert_array_equal(ranks == 0, answers == bank.labels[p][asked])
+        assert (np.diff(bank.logits[p].astype(np.float64)) <= 0).all()
+    assert any(ranks.any() for ranks in bank.ranks)
 
 
 @each_case
@@ -250,11 +260,13 @@ def test_the_first_candidates_keep_their_logits_wherever_chunks_cut(
 def test_shards_together_keep_the_same_logits_bit_for_bit(bank_of: BankOf) -> None:
     parts = [bank_of("akorn", BOARDS, replace(PLAN, shards=3, shard=shard)) for shard in range(3)]
     np.testing.assert_equal(concatenate(parts).logits, bank_of("akorn", BOARDS).logits)
+    np.testing.assert_equal(concatenate(parts).ranks, bank_of("akorn", BOARDS).ranks)
 
 
 def test_keeping_logits_changes_nothing_else_of_a_bank(bank_of: BankOf) -> None:
     assert_equal(
-        replace(bank_of("akorn", BOARDS), logits=[]), bank_of("akorn", BOARDS, replace(PLAN, logit_candidates=0))
+        replace(bank_of("akorn", BOARDS), logits=[], ranks=[]),
+        bank_of("akorn", BOARDS, replace(PLAN, logit_candidates=0)),
     )
 
 

@@ -51,6 +51,11 @@ class Extent:
         "float32, or bfloat16 for the factors of linear maps and, on GPUs, of attention: changes some answers",
         default="float32",
     )
+    boards: bool = key(
+        "whether a bank keeps questions, labels and answers; without them it can be handed on where its puzzles "
+        "cannot, and holds every vote but those that compose an answer",
+        default=True,
+    )
     compile: bool = key("compile the steps with torch.compile: faster on GPUs, other rounding", default=False)
 
     def __post_init__(self) -> None:

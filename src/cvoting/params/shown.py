@@ -175,4 +175,4 @@ def _offered(study: "Study", name: str, table: str) -> dict[str, Vote] | None:
     known = [vote for vote in study.voting.votes if vote in VOTES]
     if table != "voting":
         return available(known, bank.step_scores(extra), answers=False)
-    return available(known, bank.scores(extra))
+    return available(known, bank.scores(extra), boards=bank.boards)

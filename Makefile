@@ -38,8 +38,8 @@ figures: $(READY)  ## every figure and table again, from rollouts that are here 
 report: $(READY)  ## one page with every figure and table, captions and parameters: results/report.html
 	snakemake --report results/report.html $(CONFIGFILE)
 
-publish: $(READY)  ## the verdicts of the study, copied to docs/results/, and README's table of them
-	snakemake --cores all publish_claims $(CONFIGFILE)
+publish: $(READY)  ## the study's small results, copied to docs/results/, and README's table of verdicts
+	snakemake --cores all publish $(CONFIGFILE)
 	python -m cvoting headline
 
 test: $(READY)  ## all tests, within 25 minutes

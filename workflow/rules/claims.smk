@@ -2,7 +2,7 @@
 #
 # REQUIRED INPUTS: results/<study>/{voting,calibration}/<bank>[.<kind>].csv of the banks that claims are about, the first
 #                  checkpoint of each model (its parameters are counted), reference/{published,field}.csv
-# OUTPUTS:         results/<study>/claims.csv, claims.md; asked for by name, docs/results/<study>/claims.{csv,md}
+# OUTPUTS:         results/<study>/claims.csv, claims.md
 CLAIMED = gathered.claims(study)
 
 
@@ -42,19 +42,3 @@ rule claims:
         f"--checkpoints {{input.checkpoints}} --out-dir results/{S} > {{log}} 2>&1"
 
 
-rule publish_claims:
-    input:
-        OUTPUTS["claims"],
-    output:
-        [f"docs/{file}" for file in OUTPUTS["claims"]],
-    log:
-        f"{LOG}/publish_claims.log",
-    benchmark:
-        f"{BENCHMARK}/publish_claims.tsv"
-    localrule: True
-    conda:
-        ENVIRONMENT
-    message:
-        "publishing the claims"
-    shell:
-        f"cp {{input}} docs/results/{S}/ 2> {{log}}"

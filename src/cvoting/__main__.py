@@ -15,6 +15,7 @@ from typing import Any
 from cvoting.command_cost import add_cost_verbs
 from cvoting.command_inputs import choose, make_model, make_task, read_puzzles, read_recipe
 from cvoting.command_models import add_model_verbs
+from cvoting.command_pages import add_page_verbs
 from cvoting.command_tables import add_table_verbs
 from cvoting.errors import CvotingError, message
 
@@ -25,20 +26,6 @@ def fetch(args: argparse.Namespace) -> None:
     from cvoting.data.sources import source_file
 
     fetch(source_file(args.name).accepting(args.sha256), args.mirror, args.out)
-
-
-def sources(args: argparse.Namespace) -> None:
-    """Write the cards of the source files into the page about data, or check that they are up to date."""
-    from cvoting.data.source_cards import update
-
-    update(args.file, args.check)
-
-
-def headline(args: argparse.Namespace) -> None:
-    """Write the headline table of README from a table of claims, or check that it is up to date."""
-    from cvoting.claims.headline import write_headline
-
-    write_headline(args.claims, args.file, args.check)
 
 
 def data(args: argparse.Namespace) -> None:
@@ -168,19 +155,6 @@ def rollouts(args: argparse.Namespace) -> None:
         roll_out(model, task, puzzles, plan, header, args.out, partial, device)
 
 
-def schema(args: argparse.Namespace) -> None:
-    """Write the schema of params.yaml, or check that it is up to date."""
-    from cvoting.atomic import atomic_path
-    from cvoting.params.schema import study_schema
-
-    text = study_schema()
-    if not args.check:
-        with atomic_path(args.file) as temporary:
-            temporary.write_text(text)
-    elif args.file.read_bytes() != text.encode():
-        raise CvotingError(f"{args.file} is not that of the classes in cvoting.params: run `python -m cvoting schema`")
-
-
 def provenance(args: argparse.Namespace) -> None:
     """Say what made a file, up the chain to puzzles and seeds; with --verify, whether all of it is still so."""
     from cvoting.provenance_chain import ProvenanceError, chain, described, verify
@@ -255,13 +229,6 @@ def parser() -> argparse.ArgumentParser:
     sub = verb(fetch, "name", out=Path)
     sub.add_argument("--mirror", type=Path, nargs="*", default=[], help="folders searched first")
     sub.add_argument("--sha256", help="checksum of a re-exported file that you trust in place of ours")
-    sub = verb(sources)
-    sub.add_argument("--file", type=Path, default=Path("docs/data.md"))
-    sub.add_argument("--check", action="store_true", help="fail when the file is not up to date")
-    sub = verb(headline)
-    sub.add_argument("--claims", type=Path, default=Path("docs/results/laptop/claims.csv"))
-    sub.add_argument("--file", type=Path, default=Path("README.md"))
-    sub.add_argument("--check", action="store_true", help="fail when the file is not up to date")
     verb(data, "recipe", raw=Path, out=Path)
     sub = verb(audit)
     sub.add_argument("files", type=Path, nargs="+", metavar="FILE", help="built sets (.npz) or published CSV files")
@@ -275,12 +242,10 @@ def parser() -> argparse.ArgumentParser:
     verb(rollouts, "recipe", checkpoint=Path, puzzles=Path, out=Path, **resumable)
     add_model_verbs(verb)
     add_table_verbs(verb)
-    sub = verb(schema)
-    sub.add_argument("--file", type=Path, default=Path("workflow/schemas/params.schema.yaml"))
-    sub.add_argument("--check", action="store_true", help="fail when the file is not up to date")
     sub = verb(provenance, "output")
     sub.add_argument("--verify", action="store_true", help="compare the contents of every file with the lock file")
     add_cost_verbs(verb)
+    add_page_verbs(verb)
     sub = verb(recipe, "stage", "name")
     sub.add_argument("numbers", nargs="*", type=int, help="training seed, or inference seed and shard")
     sub.add_argument("--configfile", type=Path, default=Path("params.yaml"))

@@ -33,7 +33,6 @@ def add_table_verbs(verb: Callable[..., argparse.ArgumentParser]) -> None:
     for kind in ("voting table", "calibration table", "discrimination table", "training log"):
         option, about = kind.split()[0], f"{kind}s, in the recipe's order"
         sub.add_argument(f"--{option}", type=Path, nargs="*", default=[], help=about)
-    verb(publish, "recipe", results=Path, out_dir=Path).add_argument("files", type=Path, nargs="+")
     sub = verb(claims, "recipe", published=Path, field=Path, out_dir=Path)
     for kind in ("voting", "paired", "steps", "calibration", "discrimination", "trajectories", "checkpoints"):
         about = "checkpoints of the counted runs" if kind == "checkpoints" else f"tables of {kind}"
@@ -159,13 +158,6 @@ def summary(args: argparse.Namespace) -> None:
 
     with record_run(args.out_dir / "metrics.json", recipe=args.recipe):
         write_summary(args.recipe, args.voting, args.calibration, args.discrimination, args.training, args.out_dir)
-
-
-def publish(args: argparse.Namespace) -> None:
-    """Copy a study's small results to where the project keeps them, with a page that shows them."""
-    from cvoting.publish import publish as copy_results
-
-    copy_results(args.recipe["title"], args.files, args.results, args.out_dir)
 
 
 def claims(args: argparse.Namespace) -> None:

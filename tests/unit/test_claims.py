@@ -535,7 +535,7 @@ def readme(tmp_path: Path) -> tuple[Path, Path]:
     claims = [Claim("c6", "a claim", (part(Above(), found(0.1, 0.2), headline="the number"),))]
     about = {"study": "s", "title": "t", "paper_scale": False, "shown": []}
     write_csv(claims_table(claims, Tables().evidence(), about), tmp_path / "claims.csv")
-    (tmp_path / "README.md").write_text(f"before\n{BEGIN}\n{END}\nafter\n")
+    (tmp_path / "README.md").write_text(f"before\n{BEGIN.format(study='s')}\n{END}\nafter\n")
     return tmp_path / "claims.csv", tmp_path / "README.md"
 
 

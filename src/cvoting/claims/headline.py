@@ -1,4 +1,4 @@
-"""README's headline table: the main numbers of the published study, from its table of claims."""
+"""README's headline tables: the main numbers of a published study, from its table of claims."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from cvoting.claims.table import COLUMNS
 from cvoting.marked_page import update
 from cvoting.table_files import TableError
 
-BEGIN = "<!-- made by `python -m cvoting headline` from docs/results/laptop/claims.csv: do not edit -->"
+BEGIN = "<!-- made by `python -m cvoting headline` from docs/results/{study}/claims.csv: do not edit -->"
 
 
 def write_headline(claims: Path, page: Path, check: bool) -> None:
@@ -24,8 +24,10 @@ def write_headline(claims: Path, page: Path, check: bool) -> None:
         CvotingError: for a page without a place for the table; with `check`, for one with another table.
         TableError: when the file is no table of claims.
     """
-    content = markdown(headline(read_claims(claims)))
-    update(page, BEGIN, content, check, f"has other numbers than {claims}: run `python -m cvoting headline`")
+    table = read_claims(claims)
+    begin = BEGIN.format(study=table["study"].iloc[0])
+    stale = f"has other numbers than {claims}: run `python -m cvoting headline`"
+    update(page, begin, markdown(headline(table)), check, stale)
 
 
 def read_claims(path: Path) -> pd.DataFrame:

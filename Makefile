@@ -9,6 +9,8 @@ CONFIGFILE = $(if $(filter-out params.yaml,$(STUDY)),--configfile $(STUDY))
 BEFORE_VOTING := fetch|data|audit|train|import_run|rollouts
 #: Tests of one file share what they need, so they stay together.
 SIDE_BY_SIDE := -n logical --maxprocesses 4 --dist loadfile
+#: What DVC keeps of a published study, where it keeps something.
+PUBLISHED = docs/results/$(basename $(notdir $(STUDY)))/dvc.yaml
 FROM_ROLLOUTS := stage_voting stage_calibration stage_figures
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 
@@ -38,9 +40,10 @@ figures: $(READY)  ## every figure and table again, from rollouts that are here 
 report: $(READY)  ## one page with every figure and table, captions and parameters: results/report.html
 	snakemake --report results/report.html $(CONFIGFILE)
 
-publish: $(READY)  ## the study's small results, copied to docs/results/, and README's table of verdicts
+publish: $(READY)  ## the study's small results in docs/results/, the pages made of them, and what DVC keeps of it
 	snakemake --cores all publish $(CONFIGFILE)
 	python -m cvoting headline
+	if [ -e $(PUBLISHED) ]; then dvc commit --force $(PUBLISHED) && dvc push $(PUBLISHED); fi
 
 test: $(READY)  ## all tests, within 25 minutes
 	python -m pytest $(SIDE_BY_SIDE)

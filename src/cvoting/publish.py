@@ -56,18 +56,16 @@ def _page(title: str, published: Sequence[Path], results: Path) -> str:
     tables = [file for file in published if file.parent.name == "tables" and file.suffix == ".md"]
     logs = [file for file in published if file.name.endswith(".log.csv")]
     shown = [f"### {file.stem}\n\n![{file.stem}]({file.as_posix()})\n\n{_numbers(file)}" for file in pictures]
-    parts = [
-        f"# Results, {title}",
-        f"Made by `make publish` from `{results.as_posix()}`: do not edit. "
-        "Verdicts on all claims: [claims.md](claims.md).",
-        "## Figures",
-        *shown,
-        "## Tables",
-        "\n".join(f"- [{file.stem}]({file.as_posix()})" for file in tables),
-        "## Trainings",
-        "Board accuracy and loss are of the validation puzzles, after the last update.",
-        markdown(_trainings(logs, results)),
-    ]
+    listed = "\n".join(f"- [{file.stem}]({file.as_posix()})" for file in tables)
+    ended = "Board accuracy and loss are of the validation puzzles, after the last update."
+    sections = {
+        "Verdicts on all claims": ["[claims.md](claims.md)"] * (Path("claims.md") in published),
+        "Figures": shown,
+        "Tables": [listed] * bool(tables),
+        "Trainings": [ended, markdown(_trainings(logs, results))] if logs else [],
+    }
+    parts = [f"# Results, {title}", f"Made by `make publish` from `{results.as_posix()}`: do not edit."]
+    parts += [part for name, content in sections.items() if content for part in (f"## {name}", *content)]
     return "\n\n".join(parts) + "\n"
 
 

@@ -52,6 +52,12 @@ def test_the_page_shows_figures_tables_and_how_trainings_ended(files: list[Path]
     assert row in page.splitlines()
 
 
+def test_a_study_of_trainings_alone_has_a_page_of_them(files: list[Path], tmp_path: Path) -> None:
+    publish("a study", files[3:4], tmp_path / "results", tmp_path / "docs")
+    headings = [line for line in (tmp_path / "docs" / PAGE).read_text().splitlines() if line.startswith("#")]
+    assert headings == ["# Results, a study", "## Trainings"]
+
+
 def test_publishing_twice_gives_the_same_bytes(files: list[Path], tmp_path: Path) -> None:
     for name in ("one", "two"):
         publish("a study", files, tmp_path / "results", tmp_path / name)

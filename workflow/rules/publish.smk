@@ -3,8 +3,7 @@
 # REQUIRED INPUTS: the files in results/<study>/
 # OUTPUTS:         asked for by name: docs/results/<study>/, the same files and README.md, which shows them
 PUBLISHED = [
-    *OUTPUTS["claims"],
-    METRICS,
+    *[*OUTPUTS["claims"], METRICS] * bool(study.banks),
     *collect(FIGURE, figure=study.figures, format=["csv", "png"]),
     *collect(TABLE, table=study.tables, format=["csv", "md"]),
     *[file for run in study.runs for file in trainings(run) if file.endswith(".log.csv")],

@@ -186,6 +186,7 @@ def recipe(args: argparse.Namespace) -> None:
         "calibration": (),
         "discrimination": (),
         "trajectories": (),
+        "solved_board": (),
         "figure": (),
         "table": (),
         "summary": (),
@@ -206,7 +207,7 @@ def recipe(args: argparse.Namespace) -> None:
         "summary": {study.study: study},
         "claims": {study.study: study},
     }
-    made = {name: bank for name, bank in study.banks.items() if args.stage in bank.tables}
+    made = {name: bank for name, bank in study.banks.items() if args.stage in study.tables_of(name)}
     choose(args.stage, args.name, dict(blocks.get(args.stage, made)))
     of = () if args.stage in ("summary", "claims") else (args.name, *args.numbers)
     print(getattr(recipes, args.stage)(study, *of))

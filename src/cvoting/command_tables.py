@@ -21,6 +21,7 @@ def add_table_verbs(verb: Callable[..., argparse.ArgumentParser]) -> None:
         calibration: ("out", "reliability", "risk"),
         discrimination: ("out",),
         trajectories: ("out",),
+        solved_board: ("out",),
     }
     for run, names in outputs.items():
         verb(run, "recipe", **dict.fromkeys(names, Path)).add_argument("shards", type=Path, nargs="+")
@@ -127,6 +128,19 @@ def trajectories(args: argparse.Namespace) -> None:
 
     with record_run(args.out, recipe=args.recipe):
         write_trajectories(args.shards, build(TrajectoriesPlan, args.recipe["plan"], "plan"), args.out)
+
+
+def solved_board(args: argparse.Namespace) -> None:
+    """List the candidates of one board that C-voting solves at every step that a bank was read out at."""
+    from cvoting.params.calibration import SolvedBoardPlan
+    from cvoting.params.core import build
+    from cvoting.run_record import record_run
+    from cvoting.solved_board import write_solved_board
+    from cvoting.tasks.sudoku import Sudoku
+
+    plan, task = build(SolvedBoardPlan, args.recipe["plan"], "plan"), build(Sudoku, args.recipe["task"], "task")
+    with record_run(args.out, recipe=args.recipe):
+        write_solved_board(args.shards, plan, task, args.out)
 
 
 def figure(args: argparse.Namespace) -> None:

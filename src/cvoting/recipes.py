@@ -7,7 +7,7 @@ the job receives nothing else, so a parameter that is not in a recipe cannot cha
 from dataclasses import replace
 
 from cvoting import gathered
-from cvoting.params.calibration import CalibrationPlan, DiscriminationPlan, TrajectoriesPlan
+from cvoting.params.calibration import CalibrationPlan, DiscriminationPlan, SolvedBoardPlan, TrajectoriesPlan
 from cvoting.params.core import canonical, plain
 from cvoting.params.study import Study
 
@@ -176,6 +176,18 @@ def trajectories(study: Study, bank: str) -> str:
 def trajectories_modules(study: Study, bank: str) -> tuple[str, ...]:
     """The modules whose import closure is the code of a job that lists trajectories."""
     return ("cvoting.trajectories",)
+
+
+def solved_board(study: Study, bank: str) -> str:
+    """List the candidates of one board that a bank solves, at every step that it was read out at."""
+    block = study.banks[bank]
+    plan = SolvedBoardPlan(study=study.study, steps=block.read_at, candidates=block.candidates_read)
+    return canonical({"bank": bank, "task": study.datasets[block.dataset].task, "plan": plan})
+
+
+def solved_board_modules(study: Study, bank: str) -> tuple[str, ...]:
+    """The modules whose import closure is the code of a job that shows how a board is solved."""
+    return ("cvoting.solved_board",)
 
 
 def figure(study: Study, name: str) -> str:

@@ -50,6 +50,10 @@ ADAPTIVE_COLUMNS = (
 TRAJECTORIES_COLUMNS = (
     *OF, *SIZES, "puzzle", "pooled", "example", "candidate", "step", "confidence", "board", "optimal",
 )  # fmt: skip
+SOLVED_BOARD_COLUMNS = (
+    *OF, *SIZES, "chosen_from", "box_rows", "box_columns", "puzzle", "question", "label", "candidate", "step",
+    "confidence", "board", "leads", "answer",
+)  # fmt: skip
 SCALING_COLUMNS = (*OF, *SIZES, "vote", "estimator", "metric", "measure", "K", "flops", "from_step", "value", *INTERVAL)
 #: Of a training log the columns of every model that later stages read.
 LOG_COLUMNS = ("update", "validation_loss", "validation_board")
@@ -63,6 +67,7 @@ TABLES = {
     "discrimination table": DISCRIMINATION_COLUMNS,
     "adaptive table": ADAPTIVE_COLUMNS,
     "table of trajectories": TRAJECTORIES_COLUMNS,
+    "solved board table": SOLVED_BOARD_COLUMNS,
     "table of scaling": SCALING_COLUMNS,
 }
 TYPES: dict[str, Any] = {
@@ -70,7 +75,7 @@ TYPES: dict[str, Any] = {
     "inference_seed": str,
     "subsets": "Int64",
     "gap_puzzles": "Int64",
-    "puzzle": str,
+    **dict.fromkeys(("puzzle", "question", "label", "answer"), str),
 }
 
 

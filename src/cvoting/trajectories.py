@@ -9,7 +9,7 @@ import pandas as pd
 from cvoting.bank import Bank, Reading
 from cvoting.bank_file import read_banks, read_ends
 from cvoting.errors import CvotingError
-from cvoting.params.calibration import TrajectoriesPlan
+from cvoting.params.calibration import SolvedBoardPlan, TrajectoriesPlan
 from cvoting.shards import Shards
 from cvoting.table_files import TRAJECTORIES_COLUMNS, Row, of_bank, write_csv
 
@@ -42,29 +42,29 @@ def write_trajectories(shards: Sequence[Path], plan: TrajectoriesPlan, out: Path
     for path in shards:
         for bank in read_ends(path):
             read.add(path, bank)
-            right |= zip(bank.puzzles, _votes_are_right(bank, plan.candidates), strict=True)
+            right |= zip(bank.puzzles, votes_are_right(bank, plan.candidates), strict=True)
     in_order, _ = read.complete(training_seeds=1, inference_seeds=1)
     pooled = set(in_order[: plan.puzzles])
     examples: dict[str, str] = {}
     for kind, name in EXAMPLES.items():
         examples |= dict.fromkeys([p for p in in_order if right[p] == kind][:1], name)
     rows = []
-    for bank, place in _read(shards, pooled | examples.keys(), plan):
+    for bank, place in read_out(shards, pooled | examples.keys(), plan):
         puzzle = bank.puzzles[place]
-        about = _about(bank, plan, len(right))
+        about = about_candidates(bank, plan, len(right))
         about |= {"puzzle": puzzle, "pooled": puzzle in pooled, "example": examples.get(puzzle)}
         rows += [about | row for row in _rows(bank, place, plan)]
     table = pd.DataFrame(sorted(rows, key=itemgetter("puzzle")), columns=list(TRAJECTORIES_COLUMNS))
     write_csv(table.astype({"optimal": "Int64"}), out)
 
 
-def _votes_are_right(bank: Bank, candidates: int) -> list[bool]:
+def votes_are_right(bank: Bank, candidates: int) -> list[bool]:
     """Of each puzzle, whether C-voting among the first candidates is right."""
     selected = bank.scores["confidence"][:, :candidates].argmax(axis=1)
     return bank.correct["board"][range(len(bank)), selected].tolist()
 
 
-def _read(shards: Sequence[Path], puzzles: Set[str], plan: TrajectoriesPlan) -> Iterator[tuple[Bank, int]]:
+def read_out(shards: Sequence[Path], puzzles: Set[str], plan: SolvedBoardPlan) -> Iterator[tuple[Bank, int]]:
     """Where the puzzles are; a bank is refused that does not hold what is listed."""
     for path in shards:
         for bank in read_banks(path, logits=False):
@@ -80,16 +80,21 @@ def _read(shards: Sequence[Path], puzzles: Set[str], plan: TrajectoriesPlan) -> 
             yield from ((bank, place) for place, puzzle in enumerate(bank.puzzles) if puzzle in puzzles)
 
 
-def _about(bank: Bank, plan: TrajectoriesPlan, puzzles: int) -> Row:
+def about_candidates(bank: Bank, plan: SolvedBoardPlan, puzzles: int) -> Row:
     """What rows are of."""
     seeds = {name: str(getattr(bank.header, name)) for name in ("training_seed", "inference_seed")}
     return of_bank(plan.study, bank.header) | seeds | {"puzzles": puzzles, "candidates": plan.candidates}
 
 
+def readings_of(bank: Bank, plan: SolvedBoardPlan) -> dict[int, Reading]:
+    """What the candidates were at the steps of the plan, and at the end of the rollout."""
+    end = Reading(bank.scores, bank.correct, bank.cell_accuracy)
+    return {step: bank.steps[step] for step in plan.steps} | {bank.header.T_eval: end}
+
+
 def _rows(bank: Bank, place: int, plan: TrajectoriesPlan) -> Iterator[Row]:
     """One row per candidate and step of a puzzle, up to the end of the rollout."""
-    readings = {step: bank.steps[step] for step in plan.steps}
-    readings[bank.header.T_eval] = Reading(bank.scores, bank.correct, bank.cell_accuracy)
+    readings = readings_of(bank, plan)
     for candidate in range(plan.candidates):
         for step, reading in readings.items():
             judged = {metric: int(correct[place, candidate]) for metric, correct in reading.correct.items()}

@@ -63,12 +63,13 @@ def figure_without_steps(bench: Bench) -> None:
 
 @case("A figure of confidence of a bank that does not keep what it shows")
 def figure_without_logits(bench: Bench) -> None:
-    """Banks keep no logits, are not read out at steps or have one candidate, or a temperature is not computed."""
+    """Banks keep no logits, are read out at no steps, have one candidate or no boards, or a temperature is missing."""
     for figure, bank in {
         "fig5_calibration": "akorn-sudoku_hard",
         "fig7_confidence_steps": "akorn-maze_hard",
         "extra_confidence_discrimination": "hrm_fixed-sudoku_hard",
         "extra_adaptive_voting": "hrm_fixed-maze_hard",
+        "extra_solved_board": "itrsa-maze_hard",
     }.items():
         bench.change("params.yaml", [bank], "figures", figure, "banks")
     bench.change("params.yaml", [0.7], "figures", "fig5_calibration", "temperatures")

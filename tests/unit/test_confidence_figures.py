@@ -19,6 +19,7 @@ from cvoting.figures import (
     extra_adaptive_voting,
     extra_board_calibration,
     extra_confidence_discrimination,
+    extra_solved_board,
     fig5_calibration,
     fig6_confidence_histograms,
     fig7_confidence_steps,
@@ -31,6 +32,7 @@ from cvoting.params.figures import (
     BoardCalibrationFigure,
     CalibrationFigure,
     DiscriminationFigure,
+    SolvedBoardFigure,
     TrajectoriesFigure,
 )
 from cvoting.seeding import generator
@@ -40,6 +42,7 @@ from cvoting.table_files import (
     DISCRIMINATION_COLUMNS,
     RELIABILITY_COLUMNS,
     RISK_COLUMNS,
+    SOLVED_BOARD_COLUMNS,
     TRAJECTORIES_COLUMNS,
     TableError,
     over_all_seeds,
@@ -59,6 +62,8 @@ BANKS: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
 }
 #: The largest changes from temperature 1 in each made-up calibration table, at the last temperature.
 LARGEST = {"cell_accuracy_change": -0.0012, "board_change": 0.0096}
+#: A board, its question, and two answers with two wrong cells and one, which 9 and 5 of 16 candidates give.
+LABEL, QUESTION, WRONG = "1234341221434321", "1..4..1.2...4..1", ("1324341221434321", "1234341221334321")
 #: A number and the ends of its interval, by how their columns end.
 ENDS = {"": 0.0, "_low": -0.03, "_high": 0.03}
 TEMPERATURES = (0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0)
@@ -209,6 +214,23 @@ def trajectories(bank: str, puzzles: int = 6, candidates: int = 8, wrong: float 
 
 
 @cache
+def solved_board(bank: str, solved: bool = True) -> pd.DataFrame:
+    """Candidates at three steps: at the end the last two of 16 are right and lead, and before the first leads."""
+    of = about(bank, "0") | {"chosen_from": 7 if solved else 0, "box_rows": 2, "box_columns": 2}
+    board = {"puzzle": 4 * "0badcafe", "question": QUESTION, "label": LABEL}
+    answers = [WRONG[0]] * 9 + [WRONG[1]] * 5 + [LABEL] * 2
+    rows = [
+        of | board | {
+            "candidate": c, "step": step, "confidence": 0.9 - 0.01 * (c if step < 16 else 15 - c) - 1 / step,
+            "board": int(step == 16 and c >= 14), "leads": int(c == (15 if step == 16 else 0)),
+            "answer": answers[c] if step == 16 else None,
+        }
+        for step in (2, 8, 16) for c in range(16)
+    ]  # fmt: skip
+    return table(SOLVED_BOARD_COLUMNS, rows if solved else [of])
+
+
+@cache
 def adaptive(bank: str) -> pd.DataFrame:
     """At most 8 of the 16 candidates are drawn; the last threshold is never reached."""
     rules: list[dict[str, Any]] = [
@@ -240,7 +262,7 @@ def adaptive(bank: str) -> pd.DataFrame:
 
 MADE = {
     "adaptive": adaptive, "calibration": calibration, "reliability": reliability, "risk": risk,
-    "discrimination": discrimination, "trajectories": trajectories,
+    "discrimination": discrimination, "trajectories": trajectories, "solved_board": solved_board,
 }  # fmt: skip
 SHOWN = ("boards", "mazes")
 PARAMS = {
@@ -250,6 +272,7 @@ PARAMS = {
     extra_board_calibration: BoardCalibrationFigure(banks=SHOWN),
     extra_confidence_discrimination: DiscriminationFigure(banks=SHOWN),
     extra_adaptive_voting: AdaptiveFigure(banks=SHOWN),
+    extra_solved_board: SolvedBoardFigure(banks=SHOWN, steps=(2, 16)),
 }
 MODULES = pytest.mark.parametrize("module", PARAMS, ids=lambda module: module.NAME)
 #: A table of published numbers that has none.
@@ -265,7 +288,8 @@ def published(repository: Path) -> Path:
 
 @pytest.fixture
 def never_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On mazes there is no wrong candidate, and no puzzle whose C-vote is wrong."""
+    """On mazes there is no wrong candidate, no puzzle whose C-vote is wrong, and none that is solved in spite of it."""
+    monkeypatch.setitem(MADE, "solved_board", lambda bank: solved_board(bank, bank != "mazes"))
     monkeypatch.setitem(MADE, "trajectories", lambda bank: trajectories(bank, wrong=0 if bank == "mazes" else 0.6))
 
 
@@ -347,13 +371,16 @@ def test_tables_of_another_kind_or_number_are_refused(module, published, tmp_pat
 @MODULES
 def test_a_figure_says_what_it_is_of_and_how_many_seeds_are_behind_it(module) -> None:
     written = texts(module.draw(prepared(module)))
-    one_seed = "trajectories" in PARAMS[module].tables
+    kinds = PARAMS[module].tables
+    one_seed = kinds in (("trajectories",), ("solved_board",))
     drawn = "at most $K$ = 8 of" if module is extra_adaptive_voting else "$K$ ="
     for words in (
         f"ItrSA++, {TITLE}",
         "Sudoku-extreme (generated data)",
         "Maze-hard\n",
-        "5 of $n$ = 1,000 puzzles pooled: hashes up to 00000004\n" if one_seed else "$n$ = 1,000 puzzles, ",
+        "5 of $n$ = 1,000 puzzles pooled: hashes up to 00000004\n"
+        if kinds == ("trajectories",)
+        else "$n$ = 1,000 puzzles, ",
         f"{drawn} 16 candidates, $T_\\mathrm{{eval}}$ = 16",
         f"training seeds: {1 if one_seed else 2}, inference seeds: 1",
     ):
@@ -812,3 +839,76 @@ def test_the_caption_of_adaptive_voting_says_how_thresholds_are_chosen(repositor
     caption = " ".join((repository / "workflow/report/extra_adaptive_voting.rst").read_text().split())
     assert "no puzzle is judged by a threshold that it helped to choose, and no label chooses any" in caption
     assert "``difference``" in caption
+
+
+def test_the_figure_of_a_solved_board_stacks_its_candidates_at_each_framed_step() -> None:
+    data = prepared(extra_solved_board)
+    rows = data[(data["bank"] == "boards") & (data["part"] == "candidates")]
+    source = solved_board("boards")
+    same(rows, source[source["step"] != 8].drop(columns=["puzzles", "answer", "box_rows", "box_columns", "candidates"]))
+    assert rows.groupby("step")["frame"].unique().map(list).to_dict() == {2: [0], 16: [1]}
+    assert rows.groupby("step")["right"].unique().map(list).to_dict() == {2: [0], 16: [2]}
+    assert set(rows.loc[rows["picked"] == 1, "candidate"]) == {15}
+    height = (rows["confidence"].max() - rows["confidence"].min()) / (extra_solved_board.LEVELS - 1)
+    assert ((rows["level"] - rows["confidence"]).abs() <= height / 2 + 1e-9).all()
+    for _, stack in rows.sort_values("place").groupby(["step", "level"]):
+        assert stack["place"].tolist() == list(range(len(stack)))
+        order = 2 * stack["picked"] + (stack["outcome"] == "right")
+        assert order.is_monotonic_decreasing
+    right, wrong, path, picked, leaders = extra_solved_board.draw(data).axes[0].lines
+    assert [len(line.get_xdata()) for line in (right, wrong, path, picked, leaders)] == [2, 30, 2, 2, 2]
+    colours = [to_hex(line.get_color()).upper() for line in (right, wrong)]
+    assert colours == [style.OUTCOME_COLOURS[outcome] for outcome in ("right", "wrong")]
+    assert list(leaders.get_ydata()) == rows.loc[rows["leads"] == 1, "level"].tolist()
+
+
+def test_the_figure_of_a_solved_board_shows_the_picked_answer_and_the_most_frequent_wrong_one() -> None:
+    data = prepared(extra_solved_board)
+    figure = extra_solved_board.draw(data)
+    rows = data[data["bank"] == "boards"].set_index("part")
+    for part, digits in {"puzzle": QUESTION.replace(".", " "), "picked": LABEL, "wrong": WRONG[0]}.items():
+        assert [digit or " " for digit in rows.loc[part, "digit"]] == list(digits)
+    outcomes = {part: rows.loc[part, "outcome"].value_counts().to_dict() for part in extra_solved_board.BOARDS}
+    assert outcomes == {
+        "puzzle": {"blank": 10, "given": 6}, "picked": {"right": 10, "given": 6},
+        "wrong": {"right": 8, "given": 6, "wrong": 2},
+    }  # fmt: skip
+    _, puzzle, picked, wrong = figure.axes[:4]
+    for axes, digits, note in (
+        (puzzle, QUESTION.replace(".", ""), "6 givens of 16 cells"),
+        (picked, LABEL, "right, given by 2 of 16\nconfidence up to 83.8%"),
+        (wrong, WRONG[0], "2 wrong cells, given by 9 of 16\nconfidence up to 76.8%"),
+    ):
+        *cells, said = [text.get_text() for text in axes.texts]
+        assert "".join(cells) == digits
+        assert said == note
+    dark = [to_hex(patch.get_facecolor()).upper() == style.OUTCOME_COLOURS["wrong"] for patch in wrong.patches]
+    assert [place for place, is_dark in enumerate(dark) if is_dark] == [1, 2]
+    chosen = "puzzle 0badcafe, the middle one of 7 that C-voting solves though most candidates are wrong"
+    assert chosen in figure.axes[0].get_title()
+
+
+def test_the_figure_of_a_solved_board_shows_every_step_unless_some_are_named(monkeypatch) -> None:
+    monkeypatch.setitem(PARAMS, extra_solved_board, SolvedBoardFigure(banks=SHOWN))
+    assert set(prepared(extra_solved_board)["step"].dropna()) == {2, 8, 16}
+
+
+def test_of_equally_frequent_wrong_answers_that_of_the_first_candidate_is_shown(monkeypatch) -> None:
+    def tied(bank: str) -> pd.DataFrame:
+        rows = solved_board(bank)
+        return rows[~rows["candidate"].between(5, 8)]
+
+    monkeypatch.setitem(MADE, "solved_board", tied)
+    data = prepared(extra_solved_board)
+    wrong = data[(data["bank"] == "boards") & (data["part"] == "wrong")]
+    assert "".join(wrong["digit"]) == WRONG[0]
+    assert set(wrong["answered"]) == {5}
+
+
+def test_the_figure_of_a_solved_board_says_where_there_is_none(never_wrong) -> None:
+    data = prepared(extra_solved_board)
+    assert data.loc[data["bank"] == "mazes", "part"].isna().tolist() == [True]
+    frames, *boards = extra_solved_board.draw(data).axes[4:]
+    assert "no puzzle that C-voting solves though most candidates are wrong" in frames.get_title()
+    assert not any(axes.lines or axes.patches or axes.texts for axes in boards)
+    assert not frames.lines

@@ -24,6 +24,7 @@ MADE = {
     "calibration of": "table of confidence",
     "what confidence": "table of confidence",
     "confidence against": "table of confidence",
+    "a solved board": "table of confidence",
     "accuracy against": "table of cost",
     "summarising": "summary",
     "judging": "list of verdicts",

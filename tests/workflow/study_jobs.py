@@ -70,10 +70,13 @@ class StudyJobs:
     def confidence(self, banks: Collection[str] | None = None) -> list[str]:
         """Tables of confidence: of banks that keep logits, of several candidates, and of those read out at steps."""
         chosen = dict(self._chosen("banks", banks))
+        read = [name for name, bank in chosen.items() if bank.get("read_at")]
+        tasks = {name: dataset["task"]["name"] for name, dataset in self.study["datasets"].items()}
         of = {
             "calibration of": [name for name, bank in chosen.items() if bank.get("logit_candidates")],
             "what confidence tells in": [name for name, bank in chosen.items() if bank["candidates"] > 1],
-            "confidence against steps in": [name for name, bank in chosen.items() if bank.get("read_at")],
+            "confidence against steps in": read,
+            "a solved board of": [name for name in read if tasks[chosen[name]["dataset"]] == "sudoku"],
         }
         return [f"{what} {name}" for what, names in of.items() for name in names]
 

@@ -27,6 +27,7 @@ REGISTRIES = {
     "calibration": ["cvoting.tasks.registry"],
     "discrimination": ["cvoting.tasks.registry"],
     "trajectories": [],
+    "solved_board": [],
     "figure": ["cvoting.figures.registry"],
     "table": ["cvoting.paper_tables.registry"],
     "claims": ["cvoting.params.imported"],
@@ -50,6 +51,7 @@ JOBS = [
     *(("adaptive", bank) for bank in ("akorn-sudoku_hard", "akorn-maze_hard")),
     *((kind, bank) for kind in ("calibration", "discrimination") for bank in ("itrsa-sudoku_hard", "itrsa-maze_hard")),
     ("trajectories", "itrsa-maze_hard"),
+    ("solved_board", "itrsa-sudoku_hard"),
     *(("figure", figure) for figure in STUDY.figures),
     *(("table", table) for table in STUDY.tables),
     ("summary", STUDY.study),
@@ -76,7 +78,7 @@ def arguments(folder: Path, verb: str, name: str, out: Path) -> list[str]:
         case "voting":
             shards = map(str, sorted((results / f"rollouts/{name}").rglob("*.parquet")))
             return [f"--out={out}/v", f"--paired={out}/p", *shards]
-        case "steps" | "scaling" | "adaptive" | "calibration" | "discrimination" | "trajectories":
+        case "steps" | "scaling" | "adaptive" | "calibration" | "discrimination" | "trajectories" | "solved_board":
             shards = map(str, sorted((results / f"rollouts/{name}/train0-infer0").glob("*.parquet")))
             others = [f"--reliability={out}/b", f"--risk={out}/r"] if verb == "calibration" else []
             return [f"--out={out}/a", *others, *shards]
@@ -146,7 +148,7 @@ def loaded_by():
 
 @pytest.mark.parametrize(("verb", "name"), JOBS)
 def test_every_module_a_job_runs_is_in_the_closure_its_rule_tracks(built, loaded_by, tmp_path, verb, name):
-    loaded = loaded_by([verb, *command(built.folder, verb, name, tmp_path)]) - {*PASSING_ON}
+    loaded = loaded_by([verb.replace("_", "-"), *command(built.folder, verb, name, tmp_path)]) - {*PASSING_ON}
     closure = import_closure(ROOT / "src", modules(verb, name))
     # A registry names everything of its kind; what was not asked for ran nothing.
     unused = import_closure(ROOT / "src", REGISTRIES[verb]) - closure

@@ -56,7 +56,8 @@ def jobs(study: Study) -> dict[str, dict[tuple, object]]:
                 found["rollouts"][name, seed, shard] = bank.run, recipes.rollouts(study, name, seed, shard)
         found["voting"][name,] = recipes.voting(study, name)
         of_votes = {"steps", "scaling", "adaptive"}
-        for kind in set(bank.tables) & {*of_votes, "calibration", "discrimination", "trajectories"}:
+        of_confidence = {"calibration", "discrimination", "trajectories", "solved_board"}
+        for kind in set(study.tables_of(name)) & {*of_votes, *of_confidence}:
             stage = "voting" if kind in of_votes else "calibration"
             found[stage][name, kind] = getattr(recipes, kind)(study, name)
     for kind, blocks in (("figure", study.figures), ("table", study.tables)):

@@ -1,8 +1,9 @@
 # What is said of confidence: one job per bank and kind of table; numpy only, in seconds.
 #
-# REQUIRED INPUTS: the shards of the bank's first inference seed; for trajectories of its first training seed alone
+# REQUIRED INPUTS: the shards of the bank's first inference seed; for single candidates of its first training seed alone
 # OUTPUTS:         results/<study>/calibration/<bank>.{calibration,reliability,risk}.csv of banks that keep logits,
-#                  <bank>.discrimination.csv of those of several candidates, <bank>.trajectories.csv of those read out
+#                  <bank>.discrimination.csv of those of several candidates, <bank>.trajectories.csv of those read out,
+#                  <bank>.solved_board.csv of those of Sudoku
 
 
 rule stage_calibration:
@@ -87,3 +88,28 @@ rule trajectories:
         "confidence against steps in {wildcards.bank}"
     shell:
         "python3 -m cvoting trajectories {params.recipe:q} --out {output} {input} > {log} 2>&1"
+
+
+rule solved_board:
+    input:
+        lambda w: shards(w.bank, first=["training_seed", "inference_seed"]),
+    output:
+        OF_BANK["solved_board"],
+    log:
+        f"{LOG}/solved_board/{{bank}}.log",
+    benchmark:
+        f"{BENCHMARK}/solved_board/{{bank}}.tsv"
+    wildcard_constraints:
+        bank=choices(banks_with("solved_board")),
+    conda:
+        ENVIRONMENT
+    resources:
+        mem_mb=4000,
+        runtime=60,
+    params:
+        recipe=lambda w: recipes.solved_board(study, w.bank),
+        code=lambda w: code(recipes.solved_board_modules(study, w.bank)),
+    message:
+        "a solved board of {wildcards.bank}"
+    shell:
+        "python3 -m cvoting solved-board {params.recipe:q} --out {output} {input} > {log} 2>&1"

@@ -42,7 +42,7 @@ CHECKPOINT, TRAINING_LOG = f"{SEED}.safetensors", f"{SEED}.log.csv"
 SHARD = f"results/{S}/rollouts/{{bank}}/train{{training_seed}}-infer{{inference_seed}}/shard{{shard}}.parquet"
 VOTING, PAIRED = (f"results/{S}/voting/{{bank}}.{suffix}csv" for suffix in ("", "paired."))
 VOTES = ("steps", "scaling", "adaptive")
-CONFIDENCE = ("calibration", "reliability", "risk", "discrimination", "trajectories")
+CONFIDENCE = ("calibration", "reliability", "risk", "discrimination", "trajectories", "solved_board")
 OF_BANK = {"voting": VOTING, "paired": PAIRED} | {k: f"results/{S}/voting/{{bank}}.{k}.csv" for k in VOTES}
 OF_BANK |= {k: f"results/{S}/calibration/{{bank}}.{k}.csv" for k in CONFIDENCE}
 FIGURE, TABLE = (f"results/{S}/{kind}s/{{{kind}}}.{{format}}" for kind in ("figure", "table"))
@@ -81,7 +81,7 @@ def trainings(run):
 
 def banks_with(table):
     """The banks of which tables of a kind are made."""
-    return [bank for bank, block in study.banks.items() if table in block.tables]
+    return [bank for bank in study.banks if table in study.tables_of(bank)]
 
 
 def shards(bank, first=()):

@@ -13,14 +13,14 @@ from cvoting.params.figures import ConfidenceFigure
 from cvoting.table_files import TABLES, TableError, read_tables, seeds_of
 
 #: The kinds of tables in parameters, and what files of a kind are called.
-KINDS = {kind.removesuffix(" table").removeprefix("table of "): kind for kind in TABLES}
+KINDS = {kind.removesuffix(" table").removeprefix("table of ").replace(" ", "_"): kind for kind in TABLES}
 #: Candidates by their last step: the columns of figures of trajectories, left to right.
 GROUPS = ("wrong", "right")
-#: What the rows of such a figure are of: every candidate of the pooled puzzles counts, so there is no interval.
-#: `pooled_up_to` is the largest hash of the pooled puzzles, which are those of the lowest.
-ABOUT_TRAJECTORIES = (
-    *(name for name in ABOUT if name not in ("level", "interval")), "pooled_puzzles", "pooled_up_to",
-)  # fmt: skip
+#: What the rows of a figure of single candidates are of: there is no interval.
+ABOUT_CANDIDATES = tuple(name for name in ABOUT if name not in ("level", "interval"))
+#: Likewise where every candidate of the pooled puzzles counts; `pooled_up_to` is the largest hash of these, which are
+#: those of the lowest.
+ABOUT_TRAJECTORIES = (*ABOUT_CANDIDATES, "pooled_puzzles", "pooled_up_to")
 #: Length of a puzzle's name in a figure; the CSV file has the whole hash.
 SHOWN_DIGITS = 8
 
@@ -93,19 +93,21 @@ def title_bank(axes: Axes, data: pd.DataFrame, bank: str, below: str = "", candi
     axes.set_title(f"{model}{axes.get_title()}" + (f"\n{below}" if below else ""), pad=31)
 
 
-def rows_of_trajectories(
-    tables: Tables, title: str, banks: Sequence[str], rows_of: Callable[[pd.DataFrame], pd.DataFrame]
+def rows_of_banks(
+    tables: Mapping[str, pd.DataFrame],
+    title: str,
+    banks: Sequence[str],
+    rows_of: Callable[[pd.DataFrame], pd.DataFrame],
 ) -> pd.DataFrame:
     """The rows of every bank.
 
     Args:
-        tables: tables of trajectories, by bank.
+        tables: of one kind, by bank.
         title: how the study is named.
         banks: in this order.
         rows_of: makes those of one table.
     """
-    of_banks = tables["trajectories"]
-    rows = [rows_of(of_banks[bank]).assign(bank=bank, title=title, **seeds_of(of_banks[bank])) for bank in banks]
+    rows = [rows_of(tables[bank]).assign(bank=bank, title=title, **seeds_of(tables[bank])) for bank in banks]
     return pd.concat(rows, ignore_index=True)
 
 

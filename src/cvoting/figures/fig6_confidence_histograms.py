@@ -18,7 +18,7 @@ from cvoting.figures.confidence_base import (
     GROUPS,
     Tables,
     counted,
-    rows_of_trajectories,
+    rows_of_banks,
     shown_puzzle,
     title_bank,
     with_outcomes,
@@ -57,7 +57,7 @@ def prepare(
         paper_scale: whether the study is at the paper's scale; the paper prints no number of this figure.
         published: the published numbers.
     """
-    return rows_of_trajectories(tables, title, params.banks, _bank)[list(COLUMNS)]
+    return rows_of_banks(tables["trajectories"], title, params.banks, _bank)[list(COLUMNS)]
 
 
 def draw(data: pd.DataFrame) -> Figure:

@@ -20,7 +20,7 @@ from cvoting.figures.confidence_base import (
     Tables,
     counted,
     note_below,
-    rows_of_trajectories,
+    rows_of_banks,
     shown_puzzle,
     title_bank,
     with_outcomes,
@@ -55,7 +55,9 @@ def prepare(
         paper_scale: whether the study is at the paper's scale; the paper prints no number of this figure.
         published: the published numbers.
     """
-    return rows_of_trajectories(tables, title, params.banks, _bank)[list(COLUMNS)].astype({"candidate": "Int64"})
+    return rows_of_banks(tables["trajectories"], title, params.banks, _bank)[list(COLUMNS)].astype(
+        {"candidate": "Int64"}
+    )
 
 
 def draw(data: pd.DataFrame) -> Figure:

@@ -10,6 +10,7 @@ from cvoting.figures import (
     extra_compute_scaling,
     extra_confidence_discrimination,
     extra_selection_rules,
+    extra_solved_board,
     fig1_overview,
     fig2_akorn_voting,
     fig3_itrsa_voting,
@@ -42,5 +43,6 @@ FIGURES = {
         extra_adaptive_voting,
         extra_selection_rules,
         extra_compute_scaling,
+        extra_solved_board,
     )
 }

@@ -1,4 +1,4 @@
-"""Parameters of what is said of confidence: calibration, discrimination, trajectories."""
+"""Parameters of what is said of confidence: calibration, discrimination, single candidates at every step."""
 
 from dataclasses import dataclass
 
@@ -45,10 +45,16 @@ class DiscriminationPlan(Bootstrap):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrajectoriesPlan:
-    """The trajectories of a bank that are listed."""
+class SolvedBoardPlan:
+    """The candidates of a board that are listed."""
 
     study: str = key("name of the study")
     steps: tuple[int, ...] = key("steps at which the bank is read out", minimum=1)
+    candidates: int = key("candidates of each puzzle, from the first", minimum=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrajectoriesPlan(SolvedBoardPlan):
+    """The trajectories of a bank that are listed."""
+
     puzzles: int = key("puzzles, of the lowest hashes", minimum=1)
-    candidates: int = key("candidates of each, from the first", minimum=1)

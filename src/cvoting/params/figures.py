@@ -108,6 +108,14 @@ class TrajectoriesFigure(ConfidenceFigure):
 
 
 @dataclass(frozen=True, kw_only=True)
+class SolvedBoardFigure(ConfidenceFigure):
+    """A figure of one board and the confidence of its candidates."""
+
+    tables: ClassVar[tuple[str, ...]] = ("solved_board",)
+    steps: tuple[int, ...] = key("steps that have a frame, of `read_at` and the last; []: all", default=(), minimum=1)
+
+
+@dataclass(frozen=True, kw_only=True)
 class DiscriminationFigure(ConfidenceFigure):
     """A figure of how well confidence tells right candidates from wrong ones."""
 
@@ -157,9 +165,11 @@ class FiguresParams:
         "beyond the paper: the share of the gap between random choice and the oracle that each rule closes",
         default=None,
     )
-
     extra_compute_scaling: ScalingFigure | None = key(
         "beyond the paper: accuracy against floating point operations, of candidates and of steps", default=None
+    )
+    extra_solved_board: SolvedBoardFigure | None = key(
+        "beyond the paper: one board solved by C-voting, step by step", default=None
     )
 
     def __iter__(self) -> Iterator[str]:

@@ -10,6 +10,7 @@ from cvoting.params.figures import (
     PanelsFigure,
     RulesFigure,
     SeedsFigure,
+    SolvedBoardFigure,
     SummaryFigure,
 )
 from cvoting.params.names import unknown
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 #: What a bank needs for a figure of confidence.
 MADE_OF = {
     "trajectories": "with `read_at`, the steps that are shown",
+    "solved_board": "of Sudoku that keeps its boards, with `read_at`, the steps that are shown",
     "discrimination": "of several candidates, which are compared",
     "adaptive": "of several candidates, which are drawn one by one",
     **dict.fromkeys(("calibration", "reliability", "risk"), "with `logit_candidates`, whose calibration is shown"),
@@ -71,10 +73,14 @@ def figure_problems(study: "Study") -> Iterator[str]:
 def _confidence_bank(study: "Study", name: str, figure: FigureParams, bank: str) -> Iterator[str]:
     """Whether a bank has what a figure of confidence shows."""
     block, expected = study.banks[bank], f"figures.{name}.banks = {bank!r}: expected a bank"
-    if missing := set(figure.tables) - set(block.tables):
+    if missing := set(figure.tables) - set(study.tables_of(bank)):
         yield f"{expected} {MADE_OF[missing.pop()]}"
     elif block.random_start_anyway:
         yield f"{expected} that starts as its model was trained to"
+    elif isinstance(figure, SolvedBoardFigure):
+        for step in sorted(set(figure.steps) - {*block.read_at, block.T_eval}):
+            known = ", ".join(map(str, sorted({*block.read_at, block.T_eval})))
+            yield f"figures.{name}.steps: {step}: expected one that banks.{bank} is read out at, {known}"
 
 
 def _figure_bank(study: "Study", name: str, figure: FigureParams, bank: str) -> Iterator[str]:

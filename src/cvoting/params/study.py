@@ -18,6 +18,7 @@ from cvoting.params.rollouts import BankParams
 from cvoting.params.training import TrainingParams
 from cvoting.params.transformer import TransformerParams
 from cvoting.params.voting import VotingParams
+from cvoting.tasks.sudoku import Sudoku
 
 #: The stages of dvc.yaml, in their order; the audits of datasets know which runs are tested on them.
 STAGES = ("data", "audit", "train", "rollouts", "voting", "calibration", "figures")
@@ -81,6 +82,13 @@ class Study:
         block = self.runs[run]
         merged = _merge(plain(self.models[block.model].training), block.training or {})
         return build(TrainingParams, merged, f"runs.{run}.training")
+
+    def tables_of(self, bank: str) -> tuple[str, ...]:
+        """The kinds of tables that are made of a bank: of Sudoku boards read out at steps a solved one too."""
+        block = self.banks[bank]
+        others = [name for name, dataset in self.datasets.items() if not isinstance(dataset.task, Sudoku)]
+        solved = ("solved_board",) if block.read_at and block.boards and block.dataset not in others else ()
+        return *block.tables, *solved
 
     def __post_init__(self) -> None:
         found = list(problems(self))

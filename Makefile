@@ -6,7 +6,7 @@ READY := $(VENV)/ready
 STUDY ?= params.yaml
 CONFIGFILE = $(if $(filter-out params.yaml,$(STUDY)),--configfile $(STUDY))
 #: How the rules begin whose jobs need models, or puzzles to roll out.
-BEFORE_VOTING := fetch|data|audit|train|import_run|rollouts
+BEFORE_VOTING := fetch|data|audit|strata|train|import_run|rollouts
 #: Tests of one file share what they need, so they stay together.
 SIDE_BY_SIDE := -n logical --maxprocesses 4 --dist loadfile
 #: What DVC keeps of a published study, where it keeps something.

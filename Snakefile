@@ -14,7 +14,7 @@ if "study" not in config:
 report: "workflow/report/workflow.rst"
 
 
-PHASES = "data audit train rollouts voting scaling adaptive calibration figures tables summary claims publish"
+PHASES = "data audit strata train rollouts voting scaling adaptive calibration figures tables summary claims publish"
 for part in ("common", "provenance", *PHASES.split()):
 
     include: f"workflow/rules/{part}.smk"

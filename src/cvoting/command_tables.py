@@ -1,10 +1,10 @@
-"""Verbs that make tables and figures of rollouts: arithmetic on files, without torch."""
+"""Verbs that make tables and figures of rollouts, and strata of puzzles: arithmetic on files, without torch."""
 
 import argparse
 from collections.abc import Callable
 from pathlib import Path
 
-from cvoting.command_inputs import choose, count_flops, make_task
+from cvoting.command_inputs import choose, count_flops, make_task, read_puzzles
 
 
 def add_table_verbs(verb: Callable[..., argparse.ArgumentParser]) -> None:
@@ -25,6 +25,8 @@ def add_table_verbs(verb: Callable[..., argparse.ArgumentParser]) -> None:
     }
     for run, names in outputs.items():
         verb(run, "recipe", **dict.fromkeys(names, Path)).add_argument("shards", type=Path, nargs="+")
+    verb(strata, "recipe", out=Path).add_argument("files", type=Path, nargs="+", help="built sets (.npz)")
+    verb(by_difficulty, "recipe", strata=Path, out=Path).add_argument("shards", type=Path, nargs="+")
     verb(figure, "recipe", published=Path, out_dir=Path).add_argument("tables", type=Path, nargs="+")
     sub = verb(table, "recipe", published=Path, out_dir=Path)
     sub.add_argument(
@@ -38,6 +40,18 @@ def add_table_verbs(verb: Callable[..., argparse.ArgumentParser]) -> None:
     for kind in ("voting", "paired", "steps", "calibration", "discrimination", "trajectories", "checkpoints"):
         about = "checkpoints of the counted runs" if kind == "checkpoints" else f"tables of {kind}"
         sub.add_argument(f"--{kind}", type=Path, nargs="*", default=[], help=f"{about}, in the recipe's order")
+
+
+def strata(args: argparse.Namespace) -> None:
+    """Say how difficult each puzzle of a dataset is; of its splits those that models are tested on."""
+    from cvoting.data.audit_registry import AUDITORS
+    from cvoting.data.strata import write_strata
+    from cvoting.run_record import record_run
+
+    task = make_task(args.recipe["task"])
+    auditor = choose("task with an audit", task.name, AUDITORS)(task)
+    with record_run(args.out, recipe=args.recipe):
+        write_strata([read_puzzles(path, task) for path in args.files], auditor, args.out)
 
 
 def voting(args: argparse.Namespace) -> None:
@@ -64,6 +78,19 @@ def steps(args: argparse.Namespace) -> None:
     params, task = build(VotingParams, recipe["voting"], "voting"), make_task(recipe["task"])
     with record_run(args.out, recipe=recipe):
         write_steps(args.shards, params, task, recipe["study"], recipe["read_at"], args.out)
+
+
+def by_difficulty(args: argparse.Namespace) -> None:
+    """Compute what the votes of a bank achieve on puzzles that are as difficult as each other."""
+    from cvoting.params.core import build
+    from cvoting.params.voting import VotingParams
+    from cvoting.run_record import record_run
+    from cvoting.strata_table import write_by_difficulty
+
+    recipe = args.recipe
+    params, task = build(VotingParams, recipe["voting"], "voting"), make_task(recipe["task"])
+    with record_run(args.out, recipe=recipe):
+        write_by_difficulty(args.shards, args.strata, params, task, recipe["study"], args.out)
 
 
 def scaling(args: argparse.Namespace) -> None:

@@ -10,6 +10,7 @@ from cvoting import gathered
 from cvoting.params.calibration import CalibrationPlan, DiscriminationPlan, SolvedBoardPlan, TrajectoriesPlan
 from cvoting.params.core import canonical, plain
 from cvoting.params.study import Study
+from cvoting.params.voting import BY_DIFFICULTY
 
 
 def data(study: Study, dataset: str) -> str:
@@ -38,6 +39,22 @@ def audit_modules(study: Study, dataset: str) -> tuple[str, ...]:
     """The modules whose import closure is the code of an audit."""
     parts = ("audit", "audit_files", "audit_report", f"{study.datasets[dataset].task.name}_audit")
     return tuple(f"cvoting.data.{part}" for part in parts)
+
+
+def strata(study: Study, dataset: str) -> str:
+    """Say how difficult each puzzle of a dataset's tested splits is."""
+    return canonical({"dataset": dataset, "splits": tested(study)[dataset], "task": study.datasets[dataset].task})
+
+
+def strata_modules(study: Study, dataset: str) -> tuple[str, ...]:
+    """The modules whose import closure is the code of that."""
+    return "cvoting.data.strata", f"cvoting.data.{study.datasets[dataset].task.name}_audit"
+
+
+def tested(study: Study) -> dict[str, list[str]]:
+    """The splits of each dataset that models are tested on."""
+    pairs = sorted({(bank.dataset, bank.split) for bank in study.banks.values()})
+    return {dataset: [split for of, split in pairs if of == dataset] for dataset, _ in pairs}
 
 
 def train(study: Study, run: str, training_seed: int) -> str:
@@ -84,6 +101,20 @@ def voting(study: Study, bank: str) -> str:
     task, candidates = study.datasets[study.banks[bank].dataset].task, study.banks[bank].candidates
     params = replace(study.voting, K=tuple(k for k in study.voting.K if k <= candidates))
     return canonical({"study": study.study, "bank": bank, "task": task, "voting": params})
+
+
+def by_difficulty(study: Study, bank: str) -> str:
+    """Compute what single candidates and the most of a bank achieve on puzzles of each stratum."""
+    task, candidates = study.datasets[study.banks[bank].dataset].task, study.banks[bank].candidates
+    K = tuple(sorted({1, max(k for k in study.voting.K if k <= candidates)}))
+    votes = tuple(vote for vote in study.voting.votes if vote in BY_DIFFICULTY)
+    params = replace(study.voting, K=K, votes=votes)
+    return canonical({"study": study.study, "bank": bank, "task": task, "voting": params})
+
+
+def by_difficulty_modules(study: Study, bank: str) -> tuple[str, ...]:
+    """The modules whose import closure is the code of that."""
+    return "cvoting.strata_table", _task(study, bank)
 
 
 def steps(study: Study, bank: str) -> str:

@@ -30,6 +30,8 @@ INTERVAL = ("low", "high", "level", "interval")
 WHICH = ("K", "estimator", "metric", *SIZES, "subsets")
 #: The share of the gap between random choice and the oracle that a vote closes, and on how many puzzles there is one.
 GAP = ("gap_closed", "gap_closed_low", "gap_closed_high", "gap_puzzles")
+#: A model of which one candidate solves a smaller share of the puzzles has not learned its task.
+LEARNED = 0.01
 #: Why a share of the gap is empty.
 NO_GAP = "no gap: no puzzle has right and wrong candidates"
 VOTING_COLUMNS = (*OF, "vote", *WHICH, "value", *INTERVAL, "tie_share", "distinct_answers", *GAP)
@@ -55,6 +57,13 @@ SOLVED_BOARD_COLUMNS = (
     "confidence", "board", "leads", "answer",
 )  # fmt: skip
 SCALING_COLUMNS = (*OF, *SIZES, "vote", "estimator", "metric", "measure", "K", "flops", "from_step", "value", *INTERVAL)
+#: Of a set of puzzles, for which nothing else is known of them.
+DIFFICULTY_COLUMNS = ("puzzle", "measure", "value", "stratum")
+#: Over all seeds, of which the columns say how many there are.
+STRATA_COLUMNS = (
+    *OF, "training_seeds", "inference_seeds", "measure", "stratum", "puzzles", "candidates", "vote", "K", "estimator",
+    "metric", "subsets", "value", *INTERVAL, *GAP,
+)  # fmt: skip
 #: Of a training log the columns of every model that later stages read.
 LOG_COLUMNS = ("update", "validation_loss", "validation_board")
 #: What a table is called, and what its columns are.
@@ -69,13 +78,15 @@ TABLES = {
     "table of trajectories": TRAJECTORIES_COLUMNS,
     "solved board table": SOLVED_BOARD_COLUMNS,
     "table of scaling": SCALING_COLUMNS,
+    "table of strata": STRATA_COLUMNS,
+    "table of difficulty": DIFFICULTY_COLUMNS,
 }
 TYPES: dict[str, Any] = {
     "training_seed": str,
     "inference_seed": str,
     "subsets": "Int64",
     "gap_puzzles": "Int64",
-    **dict.fromkeys(("puzzle", "question", "label", "answer"), str),
+    **dict.fromkeys(("puzzle", "question", "label", "answer", "stratum"), str),
 }
 
 
@@ -152,10 +163,30 @@ def without_vote(rows: pd.DataFrame) -> pd.DataFrame:
     return one[one["vote"] == one["vote"].iloc[0]].assign(vote=NO_VOTE)
 
 
+def one_candidate(table: pd.DataFrame) -> float:
+    """The share of the puzzles that one candidate solves, by any of `METRICS`; NaN where no row says.
+
+    Args:
+        table: with K and estimator; the rows at K = 1 and the last step count, over all seeds there are.
+    """
+    one = over_all_seeds(table[(table["K"] == 1) & (table["estimator"] == ESTIMATOR) & table["metric"].isin(METRICS)])
+    return float(one.loc[one["T_eval"] == one["T_eval"].max(), "value"].max())
+
+
+def unlearned(table: pd.DataFrame) -> str | None:
+    """Why no votes of a bank are drawn, or None: one candidate solves less than `LEARNED` of the puzzles.
+
+    Args:
+        table: as of `one_candidate`.
+    """
+    solved = one_candidate(table)
+    return f"one candidate: {solved:.1%} of puzzles; no votes drawn below {LEARNED:.0%}" if solved < LEARNED else None
+
+
 def over_all_seeds(table: pd.DataFrame) -> pd.DataFrame:
     """The rows over all seeds there are."""
     for column in ("training_seed", "inference_seed"):
-        if (table[column] == ALL).any():
+        if column in table and (table[column] == ALL).any():
             table = table[table[column] == ALL]
     return table
 

@@ -1,11 +1,12 @@
 """What every vote achieved on every puzzle of a bank, counted from its files a few puzzles at a time."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import compress
 from pathlib import Path
 
 import numpy as np
-from jaxtyping import Float, UInt8
+from jaxtyping import Bool, Float, UInt8
 
 from cvoting.bank import Bank, BankHeader, concatenate
 from cvoting.bank_file import read_at, read_ends
@@ -55,6 +56,16 @@ class Tally:
     values: dict[tuple[int, int], Float[np.ndarray, "puzzles votes estimators outcomes K"]]
     tied: dict[tuple[int, int], Float[np.ndarray, "puzzles votes estimators K"]]
     distinct: dict[tuple[int, int], Float[np.ndarray, "puzzles estimators K"]]
+
+    def of(self, chosen: Bool[np.ndarray, "puzzles"]) -> "Tally":
+        """The outcomes on some of the puzzles."""
+
+        def part(numbers: dict[tuple[int, int], np.ndarray]) -> dict[tuple[int, int], np.ndarray]:
+            return {seeds: of_puzzles[chosen] for seeds, of_puzzles in numbers.items()}
+
+        puzzles = list(compress(self.puzzles, chosen))
+        values, tied, distinct = map(part, (self.values, self.tied, self.distinct))
+        return replace(self, puzzles=puzzles, values=values, tied=tied, distinct=distinct)
 
 
 @dataclass

@@ -164,6 +164,13 @@ def unread_step(bench: Bench) -> None:
     bench.cvoting(STEPS.replace("steps.csv", "new.csv"))
 
 
+@case("Results by difficulty with the strata of other puzzles")
+def other_strata(bench: Bench) -> None:
+    """The table of difficulty is that of another dataset."""
+    bench.write("strata.csv", "puzzle,measure,value,stratum\n0123456789abcdef,givens,6,6\n")
+    bench.cvoting("by-difficulty by_difficulty.json --strata strata.csv shard0.parquet shard1.parquet --out new.csv")
+
+
 @case("Adaptive voting in a bank of too few candidates")
 def few_to_draw(bench: Bench) -> None:
     """The recipe draws from more candidates than were rolled out."""

@@ -30,6 +30,7 @@ def make_stock(folder: Path) -> None:
         "rollouts": "rollouts akorn-sudoku_hard 0 0",
         "shard1": "rollouts akorn-sudoku_hard 0 1",
         "voting": "voting akorn-sudoku_hard",
+        "by_difficulty": "by_difficulty akorn-sudoku_hard",
         "steps": "steps akorn-sudoku_hard",
         "adaptive": "adaptive akorn-sudoku_hard",
         "calibration": "calibration itrsa-sudoku_hard",

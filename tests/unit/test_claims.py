@@ -22,9 +22,9 @@ from cvoting.claims.headline import BEGIN, headline, read_claims, write_headline
 from cvoting.claims.model_claims import count_parameters
 from cvoting.claims.open_questions import published_shares, ties
 from cvoting.claims.rules import (
-    FLOOR,
     NEARLY,
     ORDER,
+    SIMILAR,
     STEADY,
     Above,
     Below,
@@ -50,6 +50,7 @@ from cvoting.statistics import wilson
 from cvoting.table_files import (
     CALIBRATION_COLUMNS,
     DISCRIMINATION_COLUMNS,
+    LEARNED,
     PAIRED_COLUMNS,
     TRAJECTORIES_COLUMNS,
     VOTING_COLUMNS,
@@ -62,7 +63,7 @@ NOTHING = Printed(None, 0.0, None)
 RULES = [
     Above(),
     Above(0.2),
-    Below(FLOOR),
+    Below(SIMILAR),
     Near(),
     Near(0.0),
     Differs(),
@@ -86,9 +87,9 @@ def found(low: float, high: float, **others: Any) -> Estimate:
         (Above(), found(-0.03, -0.01), Verdict.FAILS),
         (Above(), found(-0.01, 0.03), Verdict.UNDECIDED),
         (Above(), found(0.0, 0.03), Verdict.UNDECIDED),
-        (Below(FLOOR), found(0.0, 0.04), Verdict.HOLDS),
-        (Below(FLOOR), found(0.06, 0.5), Verdict.FAILS),
-        (Below(FLOOR), found(0.0, 0.06), Verdict.UNDECIDED),
+        (Below(SIMILAR), found(0.0, 0.04), Verdict.HOLDS),
+        (Below(SIMILAR), found(0.06, 0.5), Verdict.FAILS),
+        (Below(SIMILAR), found(0.0, 0.06), Verdict.UNDECIDED),
         (Near(NEARLY), found(-0.01, 0.009), Verdict.HOLDS),
         (Near(NEARLY), found(0.011, 0.02), Verdict.FAILS),
         (Near(NEARLY), found(-0.02, -0.011), Verdict.FAILS),
@@ -307,6 +308,19 @@ def test_a_model_above_one_that_has_not_learned_its_task_shows_nothing() -> None
     assert judge(Above(), evidence.above(ours, theirs), NOTHING, False) == Verdict.NOT_COMPARABLE
     assert judge(Above(), evidence.above(ours, theirs, may_fail=True), NOTHING, False) == Verdict.HOLDS
     assert judge(Above(), evidence.above(theirs, ours), NOTHING, False) == Verdict.FAILS
+    just = replace(theirs, value=LEARNED, low=0.0, high=0.1)
+    assert judge(Above(), evidence.above(ours, just), NOTHING, False) == Verdict.HOLDS
+
+
+@pytest.mark.parametrize("solved", [0.9 * LEARNED, LEARNED])
+def test_a_gain_in_a_bank_that_has_not_learned_its_task_bears_on_no_claim(solved: float) -> None:
+    tables = Tables().add("voting", "akorn", "sudoku_hard", vote("confidence", 1, solved))
+    tables.add("paired", "akorn", "sudoku_hard", *(pair("random", K, 0.01 * K, low=0.005) for K in (1, 2, 4)))
+    gain = tables.evidence().gain("akorn", "sudoku_hard")
+    learned = solved >= LEARNED
+    assert judge(Grows(), gain, NOTHING, False) == (Verdict.HOLDS if learned else Verdict.NOT_COMPARABLE)
+    why = None if learned else "akorn-sudoku_hard has not learned its task: 0.9%, below 1%"
+    assert gain.incomparable == why
 
 
 def test_gains_grow_from_nothing_to_the_largest_K() -> None:

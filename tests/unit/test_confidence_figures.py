@@ -777,6 +777,21 @@ def test_the_figure_of_adaptive_voting_holds_the_rows_of_its_tables() -> None:
     assert {"threshold", "parameter", "subsets", *numbers} <= set(data.columns)
 
 
+def test_no_adaptive_vote_of_a_model_that_has_not_learned_its_task_is_drawn(monkeypatch) -> None:
+    monkeypatch.setitem(MADE, "adaptive", lambda bank: adaptive(bank).assign(value=0.004 if bank == "boards" else 0.5))
+    data = prepared(extra_adaptive_voting)
+    note = "one candidate: 0.4% of puzzles; no votes drawn below 1%"
+    assert set(data.loc[data["bank"] == "boards", "note"]) == {note}
+    assert data.loc[data["bank"] != "boards", "note"].isna().all()
+    figure = extra_adaptive_voting.draw(data)
+    figure.draw_without_rendering()
+    for place, bank in enumerate(SHOWN):
+        for axes in (figure.axes[place], figure.axes[2 + place]):
+            assert bool(axes.lines) == (bank != "boards")
+            said = " ".join(text.get_text() for text in axes.texts).replace("\n", " ")
+            assert (note.replace("; ", " ") in said) == (bank == "boards")
+
+
 def test_the_figure_of_adaptive_voting_draws_accuracy_by_the_mean_number_and_by_coverage() -> None:
     figure = extra_adaptive_voting.draw(prepared(extra_adaptive_voting))
     assert len(figure.axes) == 4

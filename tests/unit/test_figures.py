@@ -31,6 +31,7 @@ from cvoting.params.core import plain
 from cvoting.params.figures import (
     BanksFigure,
     ConfidenceFigure,
+    DifficultyFigure,
     FiguresParams,
     PanelsFigure,
     RulesFigure,
@@ -40,8 +41,10 @@ from cvoting.params.figures import (
     SummaryFigure,
 )
 from cvoting.params.voting import VotingParams
+from cvoting.published import COLUMNS as PUBLISHED_COLUMNS
 from cvoting.published import read_published
 from cvoting.scaling_table import write_scaling
+from cvoting.strata_table import write_by_difficulty
 from cvoting.table_files import TableError, over_all_seeds, read_csv, write_csv
 from cvoting.tables import write_voting
 from cvoting.tasks.sudoku import Sudoku
@@ -65,6 +68,7 @@ PARAMS = {
     "fig11_seed_dependency": SeedsFigure(banks=BANKS, votes=VOTED),
     "extra_selection_rules": RulesFigure(banks=BANKS, votes=VOTED),
     "extra_compute_scaling": ScalingFigure(banks=BANKS, votes=("confidence",)),
+    "extra_difficulty": DifficultyFigure(banks=BANKS, votes=("confidence",)),
 }
 
 
@@ -107,6 +111,12 @@ def table_files(
         read = [read_out(f"{bank}{s}", first=20 * place, model=model, inference_seed=s) for s in (0, 1, 2)]
         one = replace(params, votes=("confidence",))
         write_scaling(read, one, task, "a-study", NETWORK, STEPS, STEPS[0], files[bank, "scaling"])
+        files[bank, "strata"] = tmp_path / f"{bank}.strata.csv"
+        names = [f"{20 * place + number:016x}" for number in range(12)]
+        graded = {"puzzle": names, "measure": "givens", "value": range(12), "stratum": ["0-3"] * 4 + ["4-11"] * 8}
+        pd.DataFrame(graded).to_csv(tmp_path / f"{bank}.difficulty.csv", index=False)
+        grades = tmp_path / f"{bank}.difficulty.csv"
+        write_by_difficulty(shards, grades, replace(params, K=(1, 8)), task, "a-study", files[bank, "strata"])
     return files
 
 
@@ -198,6 +208,25 @@ def test_nothing_that_is_written_is_cut_off_or_covers_something_else(name, datas
         assert not box.count_overlaps(boxes[:place])
     for axes in panels(figure):
         assert not axes.title.get_window_extent().overlaps(axes.texts[0].get_window_extent())
+
+
+def test_of_a_bank_that_has_not_learned_its_task_no_vote_is_drawn_and_its_rows_and_its_panel_say_so(
+    table_files,
+) -> None:
+    note = "one candidate: 0.2% of puzzles; no votes drawn below 1%"
+    for name, params in PARAMS.items():
+        tables = {bank: read_csv(table_files[bank, *params.tables]) for bank in BANKS}
+        tables["hard"]["value"] = 0.002
+        data = FIGURES[name].prepare(tables, params, "a study", False, pd.DataFrame(columns=list(PUBLISHED_COLUMNS)))
+        noted = data["bank"] == "hard"
+        assert set(data.loc[noted, "note"]) == {note}
+        assert data.loc[~noted, "note"].isna().all()
+        figure = FIGURES[name].draw(data)
+        assert (0.002 in drawn_heights(figure)) == (name == "fig1_overview"), "a bar for one candidate alone"
+        figure.draw_without_rendering()
+        words = " ".join(text.get_text() for axes in panels(figure) for text in axes.texts).replace("\n", " ")
+        assert "one candidate: 0.2% of puzzles" in words, name
+        assert "no votes drawn below 1%" in words, name
 
 
 def test_figure_3_tells_models_apart_by_colour_also_those_it_does_not_know(table_files) -> None:

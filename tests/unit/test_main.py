@@ -94,8 +94,8 @@ def recipe_with_level(level: float) -> str:
         (
             ["recipe", "fit", "x"],
             "unknown stage 'fit': expected one of "
-            "data, audit, train, import_run, rollouts, voting, steps, adaptive, scaling, calibration, discrimination, "
-            "trajectories, solved_board, figure, table, summary, claims\n",
+            "data, audit, strata, train, import_run, rollouts, voting, by_difficulty, steps, adaptive, scaling, "
+            "calibration, discrimination, trajectories, solved_board, figure, table, summary, claims\n",
         ),
         (["recipe", "train", "x", "0"], "unknown train 'x': expected one of akorn-sudoku, akorn-sudoku_extreme"),
         (["recipe", "rollouts", "akorn-sudoku_hard"], "rollouts []: expected inference seed, shard after the name"),

@@ -22,7 +22,7 @@ from cvoting.tables import write_voting
 from cvoting.tasks.sudoku import Sudoku
 from cvoting.voting import VOTES
 
-#: The first has energies; the last has no right candidate but by other metrics than the board's.
+#: The first has energies; the last has no wrong candidate but by other metrics than the board's.
 BANKS = ("one", "two", "no_gap")
 PARAMS = VotingParams(K=(1, 2, 8), votes=tuple(VOTES), subsets=4, resamples=100, level=0.9, seed=0)
 KINDS = ("", ".paired")
@@ -37,11 +37,11 @@ def folder(bank_file: Callable[..., Path], tmp_path: Path) -> Path:
         ]
         files = [tmp_path / f"{bank}{kind}.csv" for kind in KINDS]
         write_voting(shards, PARAMS, Sudoku(name="sudoku", box=(2, 2)), "a-study", *files)
-    wrong = read_csv(tmp_path / "no_gap.csv")
-    board = wrong["metric"] == "board"
-    wrong.loc[board, ["value", "low", "high", "gap_puzzles"]] = 0
-    wrong.loc[board, ["gap_closed", "gap_closed_low", "gap_closed_high"]] = np.nan
-    wrong.to_csv(tmp_path / "no_gap.csv", index=False)
+    right = read_csv(tmp_path / "no_gap.csv")
+    board = right["metric"] == "board"
+    right.loc[board, ["value", "low", "high", "gap_puzzles"]] = 1, 1, 1, 0
+    right.loc[board, ["gap_closed", "gap_closed_low", "gap_closed_high"]] = np.nan
+    right.to_csv(tmp_path / "no_gap.csv", index=False)
     return tmp_path
 
 

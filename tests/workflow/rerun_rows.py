@@ -16,11 +16,13 @@ IDLE = "0 jobs"
 MADE = {
     "making the puzzles": "dataset",
     "auditing": "audit",
+    "grading": "list of strata",
     "training": "training",
     "importing": "import",
     "rolling out": "rollout file",
     "voting in": "voting table",
     "voting adaptively": "voting table",
+    "voting by difficulty": "voting table",
     "calibration of": "table of confidence",
     "what confidence": "table of confidence",
     "confidence against": "table of confidence",

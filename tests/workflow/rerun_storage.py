@@ -164,7 +164,7 @@ def without_git(site: Site) -> str:
 )
 def figures_again(site: Site) -> str:
     """Puzzles and all that is to be made are not even here."""
-    clone = site.clone("results/toy/rollouts", "results/toy/checkpoints")
+    clone = site.clone("results/toy/rollouts", "results/toy/strata", "results/toy/checkpoints")
     said = clone.command("make", "--assume-old=.venv/ready", "figures")  # the environment is the one that runs this
     expected = {n: d for n, d in site.built.outputs().items() if not re.match(r"data/|results/toy/audit/", n)}
     others = {name for name, _ in clone.outputs().items() ^ expected.items()}

@@ -92,7 +92,7 @@ def no_orphan(project: Project) -> None:
 
 
 #: Jobs in which K is 1, or 1 and all.
-OF_ONE_K = ("voting in hrm_fixed", "at the steps", "fig8_itrsa_test_time_scaling")
+OF_ONE_K = ("voting in hrm_fixed", "at the steps", "fig8_itrsa_test_time_scaling", "difficulty")
 SHARING = ["itrsa-sudoku", "itrsa-maze_hard", "itrsa_linear_mixing-sudoku", "itrsa_ffn-sudoku"]
 FIGURE = ["drawing fig3_itrsa_voting", "copying fig3_itrsa_voting to figures/"]
 STEPS = [
@@ -100,7 +100,7 @@ STEPS = [
         "Other numbers of candidates",
         {"K: [1, 2, 4, 8]": "K: [1, 3, 8]"},
         "Every K up to a bank's `candidates` comes from the same rollouts; a larger one needs more `candidates`. Banks "
-        "of one candidate, and the tables at listed steps, have no other K.",
+        "of one candidate, and the tables at listed steps and by difficulty, have no other K.",
         lambda study: [
             *(job for job in study.from_votes() if not any(word in job for word in OF_ONE_K)),
             *study.adaptive(),

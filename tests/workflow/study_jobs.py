@@ -35,8 +35,10 @@ class StudyJobs:
         return [name for name, bank in self.study["banks"].items() if bank["run"] in runs]
 
     def data(self) -> list[str]:
-        """Builds of datasets and their audits."""
-        return [f"{what} the puzzles of {name}" for name in self.study["datasets"] for what in ("making", "auditing")]
+        """Builds of datasets and their audits, and the strata of those that models are tested on."""
+        tested = dict.fromkeys(bank["dataset"] for bank in self.study["banks"].values())
+        of = {"making": self.study["datasets"], "auditing": self.study["datasets"], "grading": tested}
+        return [f"{what} the puzzles of {name}" for what, names in of.items() for name in names]
 
     def training(self, runs: Collection[str] | None = None) -> list[str]:
         """Trainings: each run with each training seed."""
@@ -57,11 +59,12 @@ class StudyJobs:
         ]
 
     def voting(self, banks: Collection[str] | None = None) -> list[str]:
-        """Voting tables, and those of steps and of what they cost."""
+        """Voting tables, also by difficulty, and those of steps and of what they cost."""
         chosen = dict(self._chosen("banks", banks))
         read = [name for name, bank in chosen.items() if bank.get("read_at")]
         steps = [f"voting in {name} at the steps it lists" for name in read]
-        return [f"voting in {name}" for name in chosen] + steps + [f"accuracy against cost in {name}" for name in read]
+        ends = [f"voting {where} {name}" for name in chosen for where in ("in", "by difficulty in")]
+        return ends + steps + [f"accuracy against cost in {name}" for name in read]
 
     def adaptive(self, banks: Collection[str] | None = None) -> list[str]:
         """Tables of adaptive voting: of banks of several candidates."""

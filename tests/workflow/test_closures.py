@@ -17,11 +17,13 @@ ROOT = Path(__file__).parents[2]
 #: What names the parts that a verb chooses from.
 REGISTRIES = {
     "data": ["cvoting.data.registry"],
+    "strata": ["cvoting.data.audit_registry", "cvoting.tasks.registry"],
     "audit": ["cvoting.data.audit_registry", "cvoting.tasks.registry"],
     "train": ["cvoting.models.registry", "cvoting.tasks.registry", "cvoting.training.objective_registry"],
     "rollouts": ["cvoting.models.registry", "cvoting.tasks.registry"],
     "voting": ["cvoting.tasks.registry"],
     "steps": ["cvoting.tasks.registry"],
+    "by_difficulty": ["cvoting.tasks.registry"],
     "adaptive": ["cvoting.tasks.registry"],
     "scaling": ["cvoting.flops.registry", "cvoting.tasks.registry"],
     "calibration": ["cvoting.tasks.registry"],
@@ -39,6 +41,7 @@ CONFIDENCE = ("calibration", "discrimination")
 #: A job for each task, architecture and kind of input, and every figure and table.
 JOBS = [
     *(("data", dataset) for dataset in ("sudoku", "maze_hard")),
+    *(("strata", dataset) for dataset in ("sudoku_hard", "maze_hard")),
     *(("audit", dataset) for dataset in ("sudoku", "maze_hard")),
     *(("train", run) for run in ("akorn-sudoku", "hrm-sudoku", "itrsa-maze_hard", "transformer-sudoku")),
     *(
@@ -46,6 +49,7 @@ JOBS = [
         for bank in ("akorn-maze_hard", "hrm-sudoku_hard", "itrsa-sudoku_hard", "transformer-sudoku_hard")
     ),
     *(("voting", bank) for bank in ("akorn-sudoku_hard", "akorn-maze_hard")),
+    *(("by_difficulty", bank) for bank in ("akorn-sudoku_hard", "akorn-maze_hard")),
     *(("scaling", bank) for bank in ("itrsa-sudoku_hard", "itrsa-maze_hard")),
     *(("steps", bank) for bank in ("itrsa-sudoku_hard", "itrsa-maze_hard")),
     *(("adaptive", bank) for bank in ("akorn-sudoku_hard", "akorn-maze_hard")),
@@ -66,6 +70,8 @@ def arguments(folder: Path, verb: str, name: str, out: Path) -> list[str]:
     match verb:
         case "data":
             return ["--raw=raw", f"--out={out}"]
+        case "strata":
+            return [f"--out={out}/s", str(data / name / "test.npz")]
         case "train":
             puzzles = data / STUDY.runs[name].dataset
             inputs = [f"--{split}={puzzles}/{split}.npz" for split in ("train", "validation")]
@@ -78,13 +84,16 @@ def arguments(folder: Path, verb: str, name: str, out: Path) -> list[str]:
         case "voting":
             shards = map(str, sorted((results / f"rollouts/{name}").rglob("*.parquet")))
             return [f"--out={out}/v", f"--paired={out}/p", *shards]
+        case "by_difficulty":
+            shards = map(str, sorted((results / f"rollouts/{name}").rglob("*.parquet")))
+            return [f"--strata={results}/strata/{STUDY.banks[name].dataset}.csv", f"--out={out}/d", *shards]
         case "steps" | "scaling" | "adaptive" | "calibration" | "discrimination" | "trajectories" | "solved_board":
             shards = map(str, sorted((results / f"rollouts/{name}/train0-infer0").glob("*.parquet")))
             others = [f"--reliability={out}/b", f"--risk={out}/r"] if verb == "calibration" else []
             return [f"--out={out}/a", *others, *shards]
         case "figure":
             figure = getattr(STUDY.figures, name)
-            of_votes = ("steps", "scaling", "adaptive")
+            of_votes = ("strata", "steps", "scaling", "adaptive")
             files = {"voting": "voting/{}.csv"} | {kind: f"voting/{{}}.{kind}.csv" for kind in of_votes}
             patterns = [files.get(kind, f"calibration/{{}}.{kind}.csv") for kind in figure.tables]
             tables = [str(results / pattern.format(bank)) for pattern in patterns for bank in figure.banks]

@@ -21,7 +21,8 @@ DVC = yaml.safe_load((ROOT / "dvc.yaml").read_text())["stages"]
 DECLARED = {field.name: set(field.metadata["affects"]) for field in dataclasses.fields(Study)}
 #: What runs again when the outputs of a stage change.
 FOLLOWING = {
-    "data": ("audit", "train", "rollouts"),
+    "data": ("audit", "strata", "train", "rollouts"),
+    "strata": ("voting",),
     "train": ("rollouts", "figures"),
     "rollouts": ("voting", "calibration"),
     "voting": ("figures",),
@@ -47,6 +48,8 @@ def jobs(study: Study) -> dict[str, dict[tuple, object]]:
     for name in study.datasets:
         found["data"][name,] = recipes.data(study, name)
         found["audit"][name,] = recipes.audit(study, name), recipes.audit_against(study, name)
+    for name in recipes.tested(study):
+        found["strata"][name,] = recipes.strata(study, name)
     for name, run in study.runs.items():
         for seed in run.training_seeds:
             found["train"][name, seed] = recipes.train(study, name, seed)
@@ -54,7 +57,7 @@ def jobs(study: Study) -> dict[str, dict[tuple, object]]:
         for seed in bank.inference_seeds:
             for shard in range(bank.shards):
                 found["rollouts"][name, seed, shard] = bank.run, recipes.rollouts(study, name, seed, shard)
-        found["voting"][name,] = recipes.voting(study, name)
+        found["voting"][name,] = recipes.voting(study, name), recipes.by_difficulty(study, name)
         of_votes = {"steps", "scaling", "adaptive"}
         of_confidence = {"calibration", "discrimination", "trajectories", "solved_board"}
         for kind in set(study.tables_of(name)) & {*of_votes, *of_confidence}:

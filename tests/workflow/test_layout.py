@@ -41,7 +41,7 @@ def test_dvc_persists_every_output_because_snakemake_decides_what_is_made_again(
 
 def test_dvc_runs_the_phase_of_the_same_name():
     commands = {name: stage["cmd"].removeprefix("${snakemake} ") for name, stage in DVC["stages"].items()}
-    phases = ("data", "audit", "train", "rollouts", "voting", "calibration", "figures")
+    phases = ("data", "audit", "strata", "train", "rollouts", "voting", "calibration", "figures")
     assert commands == {name: f"stage_{name}" for name in phases}
 
 

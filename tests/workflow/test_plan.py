@@ -57,7 +57,7 @@ def test_a_configfile_without_a_study_changes_single_keys(elsewhere):
 
 def test_every_phase_is_a_target(elsewhere):
     targets = set(elsewhere.snakemake("--list-target-rules").split())
-    phases = ("data", "audit", "train", "rollouts", "voting", "calibration", "figures")
+    phases = ("data", "audit", "strata", "train", "rollouts", "voting", "calibration", "figures")
     assert targets >= {"all", *(f"stage_{phase}" for phase in phases)}
 
 

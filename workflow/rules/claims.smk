@@ -40,5 +40,3 @@ rule claims:
         "--voting {input.voting} --paired {input.paired} --steps {input.steps} --calibration {input.calibration} "
         "--discrimination {input.discrimination} --trajectories {input.trajectories} "
         f"--checkpoints {{input.checkpoints}} --out-dir results/{S} > {{log}} 2>&1"
-
-

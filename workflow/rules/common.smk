@@ -43,7 +43,7 @@ SHARD = f"results/{S}/rollouts/{{bank}}/train{{training_seed}}-infer{{inference_
 VOTING, PAIRED = (f"results/{S}/voting/{{bank}}.{suffix}csv" for suffix in ("", "paired."))
 VOTES = ("steps", "scaling", "adaptive")
 CONFIDENCE = ("calibration", "reliability", "risk", "discrimination", "trajectories", "solved_board")
-OF_BANK = {"voting": VOTING, "paired": PAIRED} | {k: f"results/{S}/voting/{{bank}}.{k}.csv" for k in VOTES}
+OF_BANK = {"voting": VOTING} | {k: f"results/{S}/voting/{{bank}}.{k}.csv" for k in ("paired", "strata", *VOTES)}
 OF_BANK |= {k: f"results/{S}/calibration/{{bank}}.{k}.csv" for k in CONFIDENCE}
 FIGURE, TABLE = (f"results/{S}/{kind}s/{{{kind}}}.{{format}}" for kind in ("figure", "table"))
 PARTIAL, METRICS, CURVES = (f"results/{S}/{name}" for name in (".partial", "metrics.json", "plots/{curves}.csv"))
@@ -110,7 +110,7 @@ OUTPUTS = {
     "audit": collect(AUDIT, dataset=study.datasets, format=["csv", "json"]),
     "train": [file for run in study.runs for file in trainings(run)],
     "rollouts": [file for bank in study.banks for file in shards(bank)],
-    "voting": collect([VOTING, PAIRED], bank=study.banks)
+    "voting": collect([VOTING, PAIRED, OF_BANK["strata"]], bank=study.banks)
     + [file for kind in VOTES for file in collect(OF_BANK[kind], bank=banks_with(kind))],
     "calibration": [file for kind in CONFIDENCE for file in collect(OF_BANK[kind], bank=banks_with(kind))],
     "figures": collect(FIGURE, figure=study.figures, format=["pdf", "png", "csv"]) + COPIES,

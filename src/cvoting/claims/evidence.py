@@ -10,8 +10,7 @@ from typing import Any
 import pandas as pd
 
 from cvoting.claims.estimates import Estimate, Source, minus, rank_correlation, read_row
-from cvoting.claims.rules import FLOOR
-from cvoting.table_files import ALL, ESTIMATOR, NO_VOTE, over_all_seeds, seeds_of
+from cvoting.table_files import ALL, ESTIMATOR, LEARNED, NO_VOTE, one_candidate, over_all_seeds, seeds_of
 
 #: C-voting, and what mazes and boards are judged by: the label.
 C_VOTING, BOARD = "confidence", "board"
@@ -127,7 +126,8 @@ class Evidence:
         rows = self.compared(bank, against, vote, metric)
         row = self._row(rows[rows["K"] == (rows["K"].max() if K is None else K)], f"{vote} against {against}", bank)
         about = {"interval": f"paired, {row['interval']}", "K": int(row["K"]), "note": f"p = {row['p']:.2g}"}
-        return read_row(row, "difference").over(self.source(bank), **about)
+        found = read_row(row, "difference").over(self.source(bank), **about)
+        return self._beside(found, bank, one_candidate(self.table("voting", bank)))
 
     def compared(self, bank: str, against: str, vote: str = C_VOTING, metric: str = BOARD) -> pd.DataFrame:
         """The differences of two votes at every K, in the order of K.
@@ -161,12 +161,8 @@ class Evidence:
             may_fail: whether the paper's reference solves nothing either; else one that has not learned its task here
                 shows nothing.
         """
-        found = minus(better, reference)
-        if may_fail or reference.high >= FLOOR:
-            return found
-        (source,) = reference.sources
-        why = f"{source.bank} has not learned its task: {reference.value:.1%}, below {FLOOR:.0%}"
-        return found.over(*found.sources, incomparable=why)
+        found, (source,) = minus(better, reference), reference.sources
+        return found if may_fail else self._beside(found, source.bank, reference.value)
 
     def measure(self, kind: str, bank: str, **where: object) -> Estimate:
         """A number of a table of calibration or discrimination.
@@ -200,6 +196,12 @@ class Evidence:
         if rows["inference_seed"].nunique() < 2:
             raise NotRunError(f"one inference seed of {bank}")
         return rows
+
+    @staticmethod
+    def _beside(found: Estimate, bank: str, accuracy: float) -> Estimate:
+        """A number, which bears on no claim where a bank has learned nothing."""
+        why = f"{bank} has not learned its task: {accuracy:.1%}, below {LEARNED:.0%}"
+        return found.over(*found.sources, incomparable=why) if accuracy < LEARNED else found
 
     @staticmethod
     def _row(rows: pd.DataFrame, what: str, bank: str) -> pd.Series:

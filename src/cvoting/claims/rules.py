@@ -16,8 +16,6 @@ from cvoting.claims.estimates import Estimate
 NEARLY = 0.01
 #: Differences of accuracies that count as similar.
 SIMILAR = 0.05
-#: An accuracy below this is of a model that has not learned its task.
-FLOOR = 0.05
 #: The least rank correlation that counts as growth.
 STEADY = 0.8
 

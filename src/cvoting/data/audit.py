@@ -34,9 +34,27 @@ class Examination:
     defects: Mapping[str, Bool[np.ndarray, "puzzles"]]
 
 
+@dataclass(frozen=True, eq=False)
+class Difficulty:
+    """How difficult each puzzle of a set is.
+
+    Attributes:
+        measure: what is counted, in a word.
+        values: of each puzzle.
+        starts: the least value of each stratum, ascending, of which the last has no end; empty: strata of about as many
+            puzzles each.
+    """
+
+    measure: str
+    values: Int[np.ndarray, "puzzles"]
+    starts: tuple[int, ...] = ()
+
+
 @runtime_checkable
 class Auditor(Protocol):
-    """What the audit asks of a task; `data.audit_registry` names one for each task and calls it with the task."""
+    """What the audit asks of a task, and the strata of a set; `data.audit_registry` names one for each task and calls
+    it with the task.
+    """
 
     def examine(
         self, questions: UInt8[np.ndarray, "puzzles cells"], answers: UInt8[np.ndarray, "puzzles cells"]
@@ -55,6 +73,13 @@ class Auditor(Protocol):
 
         Args:
             questions: those of all sets one after the other; some may be equal.
+        """
+
+    def difficulty(self, puzzles: Puzzles) -> Difficulty:
+        """How difficult each puzzle is, by what its source states of it or by what can be counted.
+
+        Args:
+            puzzles: sound ones of the task.
         """
 
 

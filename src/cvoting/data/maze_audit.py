@@ -3,7 +3,8 @@
 import numpy as np
 from jaxtyping import Int, UInt8
 
-from cvoting.data.audit import Examination
+from cvoting.data.audit import Difficulty, Examination
+from cvoting.data.puzzles import Puzzles
 from cvoting.tasks.maze import PATH, WALL, Maze
 
 
@@ -44,3 +45,7 @@ class MazeAuditor:
         """The same number for mazes that a turn or a mirror image maps to each other."""
         numbers: dict[bytes, int] = {}
         return np.array([numbers.setdefault(self.task.canonical_form(q), len(numbers)) for q in questions])
+
+    def difficulty(self, puzzles: Puzzles) -> Difficulty:
+        """The moves from S to G on the path of the label: the rating, where the source states one."""
+        return Difficulty("moves", np.sum(puzzles.answers == PATH, axis=1) + 1)

@@ -3,10 +3,14 @@
 import numpy as np
 from jaxtyping import Int, UInt8
 
-from cvoting.data.audit import Examination
+from cvoting.data.audit import Difficulty, Examination
+from cvoting.data.puzzles import Puzzles
 from cvoting.data.sudoku_generator import count_solutions
 from cvoting.data.sudoku_symmetry import symmetry_classes
 from cvoting.tasks.sudoku import BLANK, Sudoku
+
+#: Ratings 0, 1-2, 3-10, 11-50 and 51+, as results on Sudoku-extreme are reported by.
+RATINGS = (0, 1, 3, 11, 51)
 
 
 class SudokuAuditor:
@@ -38,3 +42,9 @@ class SudokuAuditor:
     def symmetry_classes(self, questions: UInt8[np.ndarray, "puzzles cells"]) -> Int[np.ndarray, "puzzles"]:
         """The same number for boards that the task's largest symmetry group, "shuffles", maps to each other."""
         return symmetry_classes(self.task, questions)
+
+    def difficulty(self, puzzles: Puzzles) -> Difficulty:
+        """The rating that the source states, for Sudoku-extreme backtracks of a solver; else the number of givens."""
+        if puzzles.ratings is not None:
+            return Difficulty("rating", puzzles.ratings, RATINGS)
+        return Difficulty("givens", np.sum(puzzles.questions != BLANK, axis=1))

@@ -12,7 +12,7 @@ from cvoting.figures.style import DATASETS, MODELS, save
 from cvoting.params.core import build
 from cvoting.params.figures import FigureParams
 from cvoting.published import read_published
-from cvoting.table_files import METRICS, read_tables, write_csv
+from cvoting.table_files import METRICS, read_tables, unlearned, write_csv
 
 #: Columns of a voting table that say what a row is of.
 ABOUT = (
@@ -72,7 +72,7 @@ def panel_rows(
     title: str,
     rows_of: Callable[[pd.DataFrame, int, str], pd.DataFrame],
 ) -> pd.DataFrame:
-    """The rows of every bank of every panel, by each metric that its table has.
+    """The rows of every bank of every panel, by each metric that its table has; with a `note` where no vote is drawn.
 
     Args:
         tables: voting tables, by bank.
@@ -81,13 +81,56 @@ def panel_rows(
         rows_of: makes those of one table; it is also told the number of banks in its panel, and the metric.
     """
     rows = [
-        rows_of(tables[bank], len(banks), metric).assign(panel=panel, bank=bank, title=title)
+        rows_of(tables[bank], len(banks), metric).assign(
+            panel=panel, bank=bank, title=title, note=unlearned(tables[bank])
+        )
         for panel, banks in enumerate(params.panels, start=1)
         for bank in banks
         for metric in METRICS
         if (tables[bank]["metric"] == metric).any()
     ]
     return pd.concat(rows, ignore_index=True)
+
+
+def without_note(data: pd.DataFrame) -> pd.DataFrame:
+    """The rows whose numbers are drawn: a `note` says why others are not."""
+    return data[data["note"].isna()]
+
+
+def notes(data: pd.DataFrame) -> str:
+    """Why no votes of some banks of a panel are drawn: a line each, with the model where there are several banks."""
+    several = data["bank"].nunique() > 1
+    firsts, rests = [], dict[str, None]()
+    for _, row in data[data["note"].notna()].drop_duplicates("bank").iterrows():
+        first, *rest = row["note"].split("; ")
+        firsts.append(f"{MODELS.get(row['model'], row['model'])}: {first}" if several else first)
+        rests |= dict.fromkeys(rest)
+    return "\n".join([*firsts, *rests])
+
+
+def draw_notes(axes: Axes, data: pd.DataFrame) -> None:
+    """Write the `notes` of a panel below what else is drawn in it, or in its place; to be called last.
+
+    Args:
+        axes: the panel.
+        data: its rows.
+    """
+    said = notes(data)
+    if not axes.has_data():
+        axes.set(xscale="linear", xticks=[], yticks=[])
+        axes.text(0.5, 0.5, said.replace(": no", ":\nno"), transform=axes.transAxes, **SMALL | {"va": "center"})
+    elif said:
+        note_below(axes, said)
+
+
+def note_below(axes: Axes, note: str) -> None:
+    """Numbers in words, under the label of the horizontal axis.
+
+    Args:
+        axes: the panel.
+        note: the words, of one line or more.
+    """
+    axes.annotate(note, (0.5, 0), (0, -2), axes.xaxis.label, "offset points", **SMALL | {"va": "top"})
 
 
 def model_names(data: pd.DataFrame) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from cvoting.figures.base import ABOUT, SMALL, model_names, title_panel, write_figure
+from cvoting.figures.base import ABOUT, model_names, title_panel, write_figure
 from cvoting.params.figures import ConfidenceFigure
 from cvoting.table_files import TABLES, TableError, read_tables, seeds_of
 
@@ -122,16 +122,6 @@ def with_outcomes(table: pd.DataFrame) -> pd.DataFrame:
     pooled = table.loc[table["pooled"], "puzzle"]
     outcomes = table.merge(groups, on=["puzzle", "candidate"])
     return outcomes.assign(pooled_puzzles=pooled.nunique(), pooled_up_to=pooled.max())
-
-
-def note_below(axes: Axes, note: str) -> None:
-    """Numbers in words, under the label of the horizontal axis.
-
-    Args:
-        axes: the panel.
-        note: the words, of one line or more.
-    """
-    axes.annotate(note, (0.5, 0), (0, -2), axes.xaxis.label, "offset points", **SMALL | {"va": "top"})
 
 
 def shown_puzzle(puzzle: str) -> str:

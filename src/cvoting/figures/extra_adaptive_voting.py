@@ -14,8 +14,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from cvoting.figures.base import ABOUT, model_names
-from cvoting.figures.confidence_base import Tables, note_below, title_bank, write_confidence_figure
+from cvoting.figures.base import ABOUT, draw_notes, model_names, note_below, without_note
+from cvoting.figures.confidence_base import Tables, title_bank, write_confidence_figure
 from cvoting.figures.style import (
     COLOURS,
     MARKERS,
@@ -28,14 +28,14 @@ from cvoting.figures.style import (
     style,
 )
 from cvoting.params.figures import AdaptiveFigure
-from cvoting.table_files import ADAPTIVE_COLUMNS, INTERVAL, SIZES, over_all_seeds, seeds_of
+from cvoting.table_files import ADAPTIVE_COLUMNS, ESTIMATOR, INTERVAL, SIZES, over_all_seeds, seeds_of, unlearned
 
 NAME = "extra_adaptive_voting"
 #: What is said of a rule to stop, and of what it achieves.
 NUMBERS = ADAPTIVE_COLUMNS[ADAPTIVE_COLUMNS.index("rule") :]
 COLUMNS = (
     "bank", "title", *ABOUT, "training_seeds", "inference_seeds",
-    *(name for name in NUMBERS if name not in (*SIZES, *INTERVAL[2:])),
+    *(name for name in NUMBERS if name not in (*SIZES, *INTERVAL[2:])), "note",
 )  # fmt: skip
 #: Panels side by side, each of one bank, of which another stands below.
 WIDE = 4
@@ -65,7 +65,7 @@ def prepare(
         published: the published numbers.
     """
     of_banks = tables["adaptive"]
-    rows = [over_all_seeds(of_banks[b]).assign(bank=b, title=title, **seeds_of(of_banks[b])) for b in params.banks]
+    rows = [_of_bank(of_banks[bank]).assign(bank=bank, title=title) for bank in params.banks]
     return pd.concat(rows, ignore_index=True)[list(COLUMNS)]
 
 
@@ -83,8 +83,10 @@ def draw(data: pd.DataFrame) -> Figure:
                 lower.remove()
                 continue
             rows = data[data["bank"] == bank]
-            _draw_accuracy(upper, rows)
-            _draw_abstention(lower, rows)
+            for axes, draw_rows in ((upper, _draw_accuracy), (lower, _draw_abstention)):
+                if len(without_note(rows)):
+                    draw_rows(axes, rows)
+                draw_notes(axes, rows)
             drawn = f"at most $K$ = {rows['K_max'].max():,} of {rows['candidates'].iloc[0]:,} candidates"
             title_bank(upper, data, bank, candidates=drawn)
         for upper, lower in zip(panels[::2, 0], panels[1::2, 0], strict=True):
@@ -93,6 +95,12 @@ def draw(data: pd.DataFrame) -> Figure:
         figure.suptitle(f"{model_names(data)}, {data['title'].iloc[0]}", fontweight="bold")
         figure.legend(handles=_legend(data), loc="outside lower center", ncols=max(2, wide - 1))
     return figure
+
+
+def _of_bank(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows of one bank."""
+    fixed = table[table["rule"] == "fixed"].assign(K=table["K_max"], estimator=ESTIMATOR)
+    return over_all_seeds(table).assign(note=unlearned(fixed), **seeds_of(table))
 
 
 def _draw_accuracy(axes: Axes, data: pd.DataFrame) -> None:

@@ -13,8 +13,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from cvoting.figures.base import ABOUT, SMALL, model_names
-from cvoting.figures.confidence_base import Tables, at_temperatures, note_below, title_bank, write_confidence_figure
+from cvoting.figures.base import ABOUT, SMALL, model_names, note_below
+from cvoting.figures.confidence_base import Tables, at_temperatures, title_bank, write_confidence_figure
 from cvoting.figures.style import COLOURS, DIAGONAL, OPTIMAL, OPTIMAL_NAME, WIDTH, percent_axis, percent_x_axis, style
 from cvoting.params.figures import BoardCalibrationFigure
 from cvoting.table_files import METRICS, over_all_seeds, seeds_of

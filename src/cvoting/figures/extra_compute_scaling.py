@@ -14,15 +14,16 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from cvoting.figures.base import ABOUT, model_names, title_panel, write_figure
+from cvoting.figures.base import ABOUT, draw_notes, model_names, title_panel, write_figure
 from cvoting.figures.style import COLOURS, NAMES, WIDTH, ordered_colours, percent_axis, style
 from cvoting.params.figures import ScalingFigure
-from cvoting.table_files import METRICS, over_all_seeds, read_tables, seeds_of
+from cvoting.table_files import METRICS, over_all_seeds, read_tables, seeds_of, unlearned
 
 NAME = "extra_compute_scaling"
 COLUMNS = (
     "bank", "title", *ABOUT, "training_seeds", "inference_seeds", "estimator", "metric", "vote", "measure", "K",
     "flops", "front", "from_step", "value", "low", "high", "share", "share_low", "share_high",
+    "note",
 )  # fmt: skip
 #: The gains that are drawn, left to right: colour, filled or not, and name.
 DEPTH, BREADTH, OTHER = COLOURS["latent_residual"], COLOURS["majority_answer"], "0.4"
@@ -73,7 +74,9 @@ def prepare(
         published: the published numbers.
     """
     rows = [
-        _numbers(table, metric, vote).assign(bank=bank, title=title, **seeds_of(tables[bank]))
+        _numbers(table, metric, vote).assign(
+            bank=bank, title=title, note=unlearned(table[table["measure"] == "accuracy"]), **seeds_of(tables[bank])
+        )
         for vote in params.votes
         for bank, table in ((bank, over_all_seeds(tables[bank])) for bank in params.banks)
         for metric in METRICS
@@ -116,6 +119,9 @@ def _numbers(table: pd.DataFrame, metric: str, vote: str) -> pd.DataFrame:
 def _draw_accuracies(axes: Axes, data: pd.DataFrame, colours: Mapping[float, str]) -> None:
     """A curve with its band for each K, along which steps grow; the front as rings, and as other puzzles judge it."""
     title_panel(axes, data)
+    if data["note"].notna().any():
+        draw_notes(axes, data)
+        return
     cells = data[data["measure"] == "accuracy"]
     for K in dict.fromkeys(cells["K"]):
         rows, colour = cells[cells["K"] == K].sort_values("T_eval"), colours[K]
@@ -135,6 +141,9 @@ def _draw_gains(axes: Axes, data: pd.DataFrame) -> None:
     """A bar with its interval for each gain; what is gained over what, and the shares, in words."""
     title_panel(axes, data)
     rows = data.set_index("measure").loc[list(GAINS)]
+    if data["note"].notna().any():
+        draw_notes(axes, data)
+        return
     for place, (measure, row) in enumerate(rows.iterrows()):
         colour, filled, _ = GAINS[str(measure)]
         axes.bar(place, row["value"], width=0.7, edgecolor=colour, facecolor=colour if filled else "none")

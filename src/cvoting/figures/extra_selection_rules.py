@@ -14,12 +14,12 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from cvoting.figures.base import ABOUT, SMALL, model_names, title_panel, write_figure
-from cvoting.figures.confidence_base import counted, note_below
+from cvoting.figures.base import ABOUT, draw_notes, model_names, note_below, title_panel, without_note, write_figure
+from cvoting.figures.confidence_base import counted
 from cvoting.figures.style import COLOURS, MARKERS, NAMES, candidates_axis, percent_ticks, style
 from cvoting.figures.voting_curves import DASHES
 from cvoting.params.figures import RulesFigure
-from cvoting.table_files import ESTIMATOR, GAP, METRICS, NO_GAP, NO_VOTE, ORACLE, over_all_seeds, seeds_of
+from cvoting.table_files import ESTIMATOR, GAP, METRICS, NO_GAP, NO_VOTE, ORACLE, over_all_seeds, seeds_of, unlearned
 
 NAME = "extra_selection_rules"
 #: They are 0 and 1 by definition.
@@ -40,9 +40,9 @@ def prepare(
     """Every number the figure shows, as fractions: one row for each rule and K of each panel, K = 1 left out.
 
     `value` is the share of the gap that a rule closes, by the `expected` estimator over all seeds there are; empty,
-    with a `note`, where there is no gap.  `gap` is the accuracy of the oracle less that of random choice, and
-    `gap_puzzles` the number of puzzles that it is on.  `subsets` is how many subsets of candidates a majority is the
-    mean over; empty where a number is exact.
+    with a `note`, where there is no gap.  A bank that has not learned its task has a `note` too, and no curves.  `gap`
+    is the accuracy of the oracle less that of random choice, and `gap_puzzles` the number of puzzles that it is on.
+    `subsets` is how many subsets of candidates a majority is the mean over; empty where a number is exact.
 
     Args:
         tables: voting tables, by bank.
@@ -86,13 +86,15 @@ def _panel(table: pd.DataFrame, metric: str, params: RulesFigure) -> pd.DataFram
     rows = rows[rows["vote"].isin(shown)].rename(columns={name: f"accuracy_{name}" for name in ("low", "high")})
     rows = rows.rename(columns={"value": "accuracy"} | dict(zip(GAP, ("value", "low", "high"), strict=False)))
     rows = rows.assign(gap=rows["K"].map(accuracies[ORACLE] - accuracies[NO_VOTE]), place=rows["vote"].map(shown.index))
-    rows = rows.assign(note=rows["value"].isna().map({True: NO_GAP, False: None}), **seeds_of(table))
+    rows = rows.assign(
+        note=unlearned(table) or rows["value"].isna().map({True: NO_GAP, False: None}), **seeds_of(table)
+    )
     return rows.sort_values(["place", "K"])
 
 
 def _draw_panel(axes: Axes, data: pd.DataFrame) -> None:
     """A curve with its band for each rule, and the references as lines; in words where there is no gap."""
-    defined = data[data["value"].notna()]
+    defined = without_note(data)
     for vote in dict.fromkeys(defined["vote"]):
         rows = defined[defined["vote"] == vote]
         if vote in REFERENCES:
@@ -100,15 +102,13 @@ def _draw_panel(axes: Axes, data: pd.DataFrame) -> None:
         else:
             axes.fill_between(rows["K"], rows["low"], rows["high"], color=COLOURS[vote], alpha=0.1, linewidth=0)
             axes.plot(rows["K"], rows["value"], **_look(vote))
-    if not len(defined):
-        axes.set(xlim=(min(data["K"]) / 1.1, 1.1 * max(data["K"])), ylim=(0, 1))
     candidates_axis(axes, sorted(set(data["K"])))
     percent_ticks(axes.yaxis)
     optimal = data["metric"].iloc[0] == "optimal"
     title_panel(axes, data)
     axes.set_title("\n".join([f"{model_names(data)}", axes.get_title(), *[ANY_PATH] * optimal]), pad=33)
     if not len(defined):
-        axes.text(0.5, 0.5, NO_GAP.replace(": ", ":\n"), transform=axes.transAxes, **SMALL)
+        draw_notes(axes, data)
     last = data[data["K"] == data["K"].max()].iloc[0]
     on = counted(last["gap_puzzles"], "puzzle")
     note_below(axes, f"oracle $-$ random at $K$ = {last['K']:,}: {100 * last['gap']:.1f} points, on {on}")

@@ -9,17 +9,17 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from cvoting.figures.base import ABOUT, model_names, title_panel, write_figure
+from cvoting.figures.base import ABOUT, draw_notes, model_names, title_panel, write_figure
 from cvoting.figures.style import COLOURS, NAMES, WIDTH, percent_axis, style
 from cvoting.params.figures import SeedsFigure
-from cvoting.table_files import ALL, METRICS, seeds_of
+from cvoting.table_files import ALL, METRICS, seeds_of, unlearned
 
 NAME = "fig11_seed_dependency"
 #: Candidates 1..K of each seed vote, as in the paper: the mean over subsets would hide what the figure shows.
 ESTIMATOR = "prefix"
 COLUMNS = (
     "bank", "title", *ABOUT, "training_seeds", "inference_seeds", "estimator", "metric", "vote", "K", "training_seed",
-    "inference_seed", "value",
+    "inference_seed", "value", "note",
 )  # fmt: skip
 
 
@@ -54,10 +54,11 @@ def draw(data: pd.DataFrame) -> Figure:
 
 def _panel(table: pd.DataFrame, params: SeedsFigure) -> pd.DataFrame:
     """The rows of one bank: an inference seed each, of the first training seed, whose spread is no matter here."""
+    note = unlearned(table)
     first = min((seed for seed in table["training_seed"] if seed != ALL), key=int)
     table = table[(table["training_seed"] == first) & (table["inference_seed"] != ALL)]
     rows = table[(table["estimator"] == ESTIMATOR) & table["metric"].isin(METRICS) & table["vote"].isin(params.votes)]
-    rows = rows.assign(interval="none, a point for each inference seed", **seeds_of(table))
+    rows = rows.assign(interval="none, a point for each inference seed", note=note, **seeds_of(table))
     return rows.assign(place=rows["vote"].map(params.votes.index)).sort_values(
         ["metric", "place", "K", "inference_seed"]
     )
@@ -67,7 +68,7 @@ def _draw_panel(axes: Axes, data: pd.DataFrame) -> None:
     """Boxes side by side for the votes of one K."""
     votes, K = list(dict.fromkeys(data["vote"])), sorted(set(data["K"]))
     width = 0.7 / len(votes)
-    for place, vote in enumerate(votes):
+    for place, vote in enumerate(votes if data["note"].isna().all() else []):
         groups = [data.loc[(data["vote"] == vote) & (data["K"] == k), "value"].to_numpy() for k in K]
         at = np.arange(len(K)) + (place - (len(votes) - 1) / 2) * width
         look = {"facecolor": COLOURS[vote], "alpha": 0.5}
@@ -83,6 +84,7 @@ def _draw_panel(axes: Axes, data: pd.DataFrame) -> None:
     axes.set_ylabel("Any shortest path (%)" if optimal else "Board accuracy (%)")
     percent_axis(axes)
     title_panel(axes, data)
+    draw_notes(axes, data)
 
 
 write = partial(write_figure, NAME, SeedsFigure, prepare, draw)

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from cvoting.figures.base import ABOUT, panel_rows, title_panel, write_figure
+from cvoting.figures.base import ABOUT, note_below, notes, panel_rows, title_panel, write_figure
 from cvoting.figures.overview import SIZE, draw_overview
 from cvoting.figures.style import (
     MODELS,
@@ -35,7 +35,7 @@ FILLED, HATCHES = "confidence", ("/////", ".....", "xxxxx", "-----")
 #: Space between the bars of two banks, in bars.
 GAP = 0.7
 OUTLINE: dict[str, Any] = {"linestyle": (0, (3, 1)), "linewidth": 0.9, "zorder": 0.5}
-NUMBERS = ("vote", "K", "value", "low", "high", "published", "published_spread", "published_id")
+NUMBERS = ("vote", "K", "value", "low", "high", "published", "published_spread", "published_id", "note")
 COLUMNS = ("panel", "bank", "title", *ABOUT, "training_seeds", "inference_seeds", "estimator", "metric", *NUMBERS)
 
 
@@ -46,7 +46,8 @@ def prepare(
 
     A bank has a bar without a vote and one for each of the votes that it can hold, of as many candidates as its table
     has; with one candidate there is no vote.  Published values stand beside ours only at the paper's scale, where they
-    are of the same number of candidates or of one that is not stated.
+    are of the same number of candidates or of one that is not stated.  A `note` says which banks have not learned their
+    task: no votes of theirs are drawn.
 
     Args:
         tables: voting tables, by bank.
@@ -104,6 +105,8 @@ def _bars(table: pd.DataFrame, votes: Sequence[str], metric: str, published: pd.
 def _draw_panel(axes: Axes, data: pd.DataFrame, looks: Mapping[str, tuple[float, str | None]]) -> None:
     """One group of bars, those of a bank side by side, each with its interval, its K and its number."""
     title_panel(axes, data)
+    note_below(axes, notes(data))
+    data = data[data["note"].isna() | (data["vote"] == NO_VOTE)]
     bars, banks = data.drop_duplicates(["bank", "vote"]), list(dict.fromkeys(data["bank"]))
     places = [place + GAP * banks.index(bank) for place, bank in enumerate(bars["bank"])]
     at = dict(zip(zip(bars["bank"], bars["vote"], strict=True), places, strict=True))

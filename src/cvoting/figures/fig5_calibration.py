@@ -14,8 +14,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from cvoting.figures.base import ABOUT, SMALL, model_names
-from cvoting.figures.confidence_base import Tables, at_temperatures, note_below, title_bank, write_confidence_figure
+from cvoting.figures.base import ABOUT, SMALL, model_names, note_below
+from cvoting.figures.confidence_base import Tables, at_temperatures, title_bank, write_confidence_figure
 from cvoting.figures.style import (
     COLOURS,
     DIAGONAL,

@@ -13,13 +13,12 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from cvoting.figures.base import model_names
+from cvoting.figures.base import model_names, note_below
 from cvoting.figures.confidence_base import (
     ABOUT_TRAJECTORIES,
     GROUPS,
     Tables,
     counted,
-    note_below,
     rows_of_banks,
     shown_puzzle,
     title_bank,

@@ -14,15 +14,15 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from cvoting.figures.base import ABOUT, model_names, title_panel, write_figure
+from cvoting.figures.base import ABOUT, draw_notes, model_names, title_panel, without_note, write_figure
 from cvoting.figures.style import COLOURS, MARKERS, NAMES, OPTIMAL, OPTIMAL_NAME, WIDTH, percent_axis, style
 from cvoting.params.figures import StepsFigure
-from cvoting.table_files import ESTIMATOR, METRICS, NO_VOTE, over_all_seeds, seeds_of, without_vote
+from cvoting.table_files import ESTIMATOR, METRICS, NO_VOTE, over_all_seeds, seeds_of, unlearned, without_vote
 
 NAME = "fig8_itrsa_test_time_scaling"
 COLUMNS = (
     "bank", "title", *ABOUT, "training_seeds", "inference_seeds", "estimator", "metric", "vote", "K", "value", "low",
-    "high",
+    "high", "note",
 )  # fmt: skip
 
 
@@ -62,12 +62,12 @@ def _panel(table: pd.DataFrame, params: StepsFigure) -> pd.DataFrame:
     voted = rows[rows["vote"].isin(shown) & (rows["K"] == rows["K"].max())]
     rows = pd.concat([voted, without_vote(rows)])
     rows = rows.assign(place=rows["vote"].map([*shown, NO_VOTE].index))
-    return rows.sort_values(["metric", "place", "T_eval"]).assign(**seeds_of(table))
+    return rows.sort_values(["metric", "place", "T_eval"]).assign(note=unlearned(table), **seeds_of(table))
 
 
 def _draw_panel(axes: Axes, data: pd.DataFrame) -> None:
     """One curve with its band for each vote and metric."""
-    for _, rows in data.groupby(["metric", "vote"], sort=False):
+    for _, rows in without_note(data).groupby(["metric", "vote"], sort=False):
         look = _look(rows.iloc[0])
         axes.fill_between(rows["T_eval"], rows["low"], rows["high"], color=look["color"], alpha=0.18, linewidth=0)
         axes.plot(rows["T_eval"], rows["value"], **look)
@@ -75,6 +75,7 @@ def _draw_panel(axes: Axes, data: pd.DataFrame) -> None:
     axes.set_xlabel("Steps $T_\\mathrm{eval}$")
     percent_axis(axes)
     title_panel(axes, data)
+    draw_notes(axes, data)
 
 
 def _look(row: pd.Series) -> dict[str, Any]:

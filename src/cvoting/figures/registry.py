@@ -9,6 +9,7 @@ from cvoting.figures import (
     extra_board_calibration,
     extra_compute_scaling,
     extra_confidence_discrimination,
+    extra_difficulty,
     extra_selection_rules,
     extra_solved_board,
     fig1_overview,
@@ -44,5 +45,6 @@ FIGURES = {
         extra_selection_rules,
         extra_compute_scaling,
         extra_solved_board,
+        extra_difficulty,
     )
 }

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from cvoting.figures.base import ABOUT, model_names, panel_rows, title_panel
+from cvoting.figures.base import ABOUT, draw_notes, model_names, panel_rows, title_panel, without_note
 from cvoting.figures.style import (
     COLOURS,
     MARKERS,
@@ -35,7 +35,7 @@ DASHES: dict[str, Any] = {"oracle": (0, (1, 1.5)), NO_VOTE: (0, (4, 2))}
 UNSTATED_K: dict[str, Any] = {"linestyle": (0, (6, 2, 1, 2)), "linewidth": 1}
 
 OURS = ("vote", "K", "value", "low", "high", "tie_share", "distinct_answers")
-NUMBERS = (*OURS, "published", "published_spread", "published_id")
+NUMBERS = (*OURS, "published", "published_spread", "published_id", "note")
 COLUMNS = ("panel", "bank", "title", *ABOUT, "training_seeds", "inference_seeds", "estimator", "metric", *NUMBERS)
 
 
@@ -46,7 +46,7 @@ def prepare(
 
     Curves are the `expected` estimator over all seeds there are; `random` is the mean of the candidates, the value of
     every vote at K = 1, and all there is of a bank of one candidate.  Published values stand beside ours only at the
-    paper's scale.
+    paper's scale.  A `note` says which banks have not learned their task: no curve of theirs is drawn.
 
     Args:
         tables: voting tables, by bank.
@@ -104,17 +104,20 @@ def _draw_panel(axes: Axes, data: pd.DataFrame, look: Callable[[pd.Series], dict
     """Our curves, and published values with their spread."""
     K = sorted({int(k) for k in data.loc[data["value"].notna(), "K"]})
     for _, rows in data.groupby(["bank", "metric", "vote"], sort=False):
-        line, ours, theirs = look(rows.iloc[0]), rows[rows["value"].notna()], rows[rows["published"].notna()]
+        line, theirs = look(rows.iloc[0]), rows[rows["published"].notna()]
+        ours = without_note(rows[rows["value"].notna()])
         if len(ours):
             _draw_ours(axes, ours.astype({"K": int}), K, line)
         for value in theirs.loc[theirs["K"].isna(), "published"]:
             axes.axhline(value, color=line["color"], **UNSTATED_K)
         theirs = theirs[theirs["K"].notna()]
-        spread = theirs["published_spread"].to_numpy()
-        axes.errorbar(theirs["K"], theirs["published"], spread, color=line["color"], capsize=2.5, zorder=3, **PUBLISHED)
+        if len(theirs):
+            points = theirs["K"], theirs["published"], theirs["published_spread"].to_numpy()
+            axes.errorbar(*points, color=line["color"], capsize=2.5, zorder=3, **PUBLISHED)
     candidates_axis(axes, K)
     percent_axis(axes)
     title_panel(axes, data)
+    draw_notes(axes, data)
 
 
 def _draw_ours(axes: Axes, rows: pd.DataFrame, K: Sequence[int], line: Mapping[str, Any]) -> None:

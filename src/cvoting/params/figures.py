@@ -37,6 +37,13 @@ class ScalingFigure(BanksFigure):
 
 
 @dataclass(frozen=True, kw_only=True)
+class DifficultyFigure(BanksFigure):
+    """A figure of accuracy against the difficulty of puzzles."""
+
+    tables: ClassVar[tuple[str, ...]] = ("strata",)
+
+
+@dataclass(frozen=True, kw_only=True)
 class SeedsFigure(BanksFigure):
     """A figure of the spread over inference seeds."""
 
@@ -170,6 +177,9 @@ class FiguresParams:
     )
     extra_solved_board: SolvedBoardFigure | None = key(
         "beyond the paper: one board solved by C-voting, step by step", default=None
+    )
+    extra_difficulty: DifficultyFigure | None = key(
+        "beyond the paper: accuracy against the difficulty of the puzzles", default=None
     )
 
     def __iter__(self) -> Iterator[str]:

@@ -15,12 +15,15 @@ from cvoting.params.figures import (
 )
 from cvoting.params.names import unknown
 from cvoting.params.paper_tables import AblationTable, RulesTable
+from cvoting.params.voting import BY_DIFFICULTY
 from cvoting.voting import VOTES, Reference, Vote, available
 
 if TYPE_CHECKING:
     from cvoting.params.study import Study
 
 
+#: The tables of votes at the steps of `read_at`.
+AT_STEPS = ("steps", "scaling")
 #: What a bank needs for a figure of confidence.
 MADE_OF = {
     "trajectories": "with `read_at`, the steps that are shown",
@@ -88,7 +91,7 @@ def _figure_bank(study: "Study", name: str, figure: FigureParams, bank: str) -> 
     (table,) = figure.tables
     offered, block = _offered(study, bank, table), study.banks[bank]
     shown_without_a_vote = block.candidates == 1 and isinstance(figure, PanelsFigure)
-    if table != "voting" and not block.read_at:
+    if table in AT_STEPS and not block.read_at:
         yield f"figures.{name}.banks = {bank!r}: expected a bank with `read_at`, the steps that are shown"
     elif block.random_start_anyway:
         yield f"figures.{name}.banks = {bank!r}: expected a bank that starts as its model was trained to"
@@ -179,6 +182,8 @@ def _offered(study: "Study", name: str, table: str) -> dict[str, Vote] | None:
         return None
     extra = study.models[run.model].network.extra_scores
     known = [vote for vote in study.voting.votes if vote in VOTES]
-    if table != "voting":
+    if table in AT_STEPS:
         return available(known, bank.step_scores(extra), answers=False)
+    if table == "strata":
+        known = [vote for vote in known if vote in BY_DIFFICULTY]
     return available(known, bank.scores(extra), boards=bank.boards)

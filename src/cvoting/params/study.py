@@ -20,8 +20,9 @@ from cvoting.params.transformer import TransformerParams
 from cvoting.params.voting import VotingParams
 from cvoting.tasks.sudoku import Sudoku
 
-#: The stages of dvc.yaml, in their order; the audits of datasets know which runs are tested on them.
-STAGES = ("data", "audit", "train", "rollouts", "voting", "calibration", "figures")
+#: The stages of dvc.yaml, in their order; the audits of datasets know which runs are tested on them, and strata which
+#: splits are.
+STAGES = ("data", "audit", "strata", "train", "rollouts", "voting", "calibration", "figures")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,8 +68,8 @@ class Study:
     )
     datasets: Mapping[str, DatasetParams] = key("puzzle sets", affects=STAGES)
     models: Mapping[str, ModelParams] = key("models", affects=("train", "rollouts", "voting", "calibration", "figures"))
-    runs: Mapping[str, RunParams] = key("trainings", affects=STAGES[1:])
-    banks: Mapping[str, BankParams] = key("rollouts", affects=("audit", "rollouts", "voting", "calibration", "figures"))
+    runs: Mapping[str, RunParams] = key("trainings", affects=("audit", *STAGES[3:]))
+    banks: Mapping[str, BankParams] = key("rollouts", affects=("audit", "strata", *STAGES[4:]))
     voting: VotingParams = key("voting tables", affects=("voting", "figures"))
     adaptive: AdaptiveParams = key(
         "votes that draw candidates until a rule to stop holds", affects=("voting", "figures")

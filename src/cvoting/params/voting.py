@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from cvoting.params.bootstrap import Bootstrap
 from cvoting.params.core import ParameterError, key
 
+#: The rules whose accuracy by difficulty is computed.
+BY_DIFFICULTY = ("confidence", "energy_sum", "energy_last", "majority_answer", "random", "oracle")
+
 
 @dataclass(frozen=True, kw_only=True)
 class VotingParams(Bootstrap):

@@ -9,7 +9,7 @@ CLAIMED = gathered.claims(study)
 rule claims:
     input:
         voting=collect(VOTING, bank=CLAIMED["tables"]["voting"]),
-        paired=collect(PAIRED, bank=CLAIMED["tables"]["paired"]),
+        paired=collect(OF_BANK["paired"], bank=CLAIMED["tables"]["paired"]),
         steps=collect(OF_BANK["steps"], bank=CLAIMED["tables"]["steps"]),
         calibration=collect(OF_BANK["calibration"], bank=CLAIMED["tables"]["calibration"]),
         discrimination=collect(OF_BANK["discrimination"], bank=CLAIMED["tables"]["discrimination"]),

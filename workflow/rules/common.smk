@@ -36,12 +36,11 @@ os.environ.update(
 shell.prefix("set -euo pipefail; trap '' TERM; ")
 
 S, RAW, COPY = study.study, "data/raw", "figures/{figure}.{format}"
-PUZZLES, AUDIT = f"data/{S}/{{dataset}}/{{split}}.npz", f"results/{S}/audit/{{dataset}}.{{format}}"
-SEED = f"results/{S}/checkpoints/{{run}}/seed{{training_seed}}"
+PUZZLES, SEED = f"data/{S}/{{dataset}}/{{split}}.npz", f"results/{S}/checkpoints/{{run}}/seed{{training_seed}}"
+AUDIT, STRATA = (f"results/{S}/{kind}/{{dataset}}.{{format}}" for kind in ("audit", "strata"))
 CHECKPOINT, TRAINING_LOG = f"{SEED}.safetensors", f"{SEED}.log.csv"
 SHARD = f"results/{S}/rollouts/{{bank}}/train{{training_seed}}-infer{{inference_seed}}/shard{{shard}}.parquet"
-VOTING, PAIRED = (f"results/{S}/voting/{{bank}}.{suffix}csv" for suffix in ("", "paired."))
-VOTES = ("steps", "scaling", "adaptive")
+VOTING, VOTES = f"results/{S}/voting/{{bank}}.csv", ("steps", "scaling", "adaptive")
 CONFIDENCE = ("calibration", "reliability", "risk", "discrimination", "trajectories", "solved_board")
 OF_BANK = {"voting": VOTING} | {k: f"results/{S}/voting/{{bank}}.{k}.csv" for k in ("paired", "strata", *VOTES)}
 OF_BANK |= {k: f"results/{S}/calibration/{{bank}}.{k}.csv" for k in CONFIDENCE}
@@ -108,9 +107,10 @@ def figures_to_copy(w):
 OUTPUTS = {
     "data": [file for dataset in study.datasets for file in puzzles(dataset)],
     "audit": collect(AUDIT, dataset=study.datasets, format=["csv", "json"]),
+    "strata": collect(STRATA, dataset=recipes.tested(study), format="csv"),
     "train": [file for run in study.runs for file in trainings(run)],
     "rollouts": [file for bank in study.banks for file in shards(bank)],
-    "voting": collect([VOTING, PAIRED, OF_BANK["strata"]], bank=study.banks)
+    "voting": collect([VOTING, OF_BANK["paired"], OF_BANK["strata"]], bank=study.banks)
     + [file for kind in VOTES for file in collect(OF_BANK[kind], bank=banks_with(kind))],
     "calibration": [file for kind in CONFIDENCE for file in collect(OF_BANK[kind], bank=banks_with(kind))],
     "figures": collect(FIGURE, figure=study.figures, format=["pdf", "png", "csv"]) + COPIES,

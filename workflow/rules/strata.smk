@@ -4,12 +4,12 @@
 # REQUIRED INPUTS: data/<study>/<dataset>/<split>.npz of the splits that models are tested on; every shard of the bank,
 #                  for all training and inference seeds
 # OUTPUTS:         results/<study>/strata/<dataset>.csv; results/<study>/voting/<bank>.strata.csv, a part of stage_voting
-STRATA, TESTED = f"results/{S}/strata/{{dataset}}.csv", recipes.tested(study)
+TESTED = recipes.tested(study)
 
 
 rule stage_strata:
     input:
-        collect(STRATA, dataset=TESTED),
+        OUTPUTS["strata"],
 
 
 for dataset in TESTED:
@@ -20,7 +20,7 @@ for dataset in TESTED:
         input:
             collect(PUZZLES, dataset=dataset, split=TESTED[dataset]),
         output:
-            STRATA.format(dataset=dataset),
+            STRATA.format(dataset=dataset, format="csv"),
         log:
             f"{LOG}/strata/{dataset}.log",
         benchmark:
@@ -41,7 +41,7 @@ for dataset in TESTED:
 
 rule by_difficulty:
     input:
-        strata=lambda w: STRATA.format(dataset=study.banks[w.bank].dataset),
+        strata=lambda w: STRATA.format(dataset=study.banks[w.bank].dataset, format="csv"),
         shards=lambda w: shards(w.bank),
     output:
         OF_BANK["strata"],

@@ -14,7 +14,7 @@ rule voting:
         lambda w: shards(w.bank),
     output:
         table=VOTING,
-        paired=PAIRED,
+        paired=OF_BANK["paired"],
     log:
         f"{LOG}/voting/{{bank}}.log",
     benchmark:

@@ -75,7 +75,7 @@ def test_mazes_are_as_difficult_as_their_label_is_long():
     questions = np.stack([task.parse(text) for text in ("S       G", "SG       ")])
     answers = np.stack([task.parse(text) for text in ("S  o  ooG", "SG       ")])
     found = AUDITORS["maze"](task).difficulty(Puzzles(questions, answers, "own", "by hand"))
-    assert (found.measure, found.values.tolist()) == ("moves", [4, 1])
+    assert (found.measure, found.values.tolist()) == ("path_cells", [5, 2])
 
 
 def test_the_file_has_hashes_in_their_order_and_nothing_of_a_board(puzzles, tmp_path):

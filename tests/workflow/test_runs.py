@@ -1,5 +1,6 @@
 """Whole runs of the toy study: the same bytes twice, with records and provenance."""
 
+import json
 import re
 import shutil
 import sys
@@ -34,6 +35,11 @@ def test_a_run_makes_all_files_of_the_study_with_a_record_beside_them(built):
     assert sum(name.startswith("results/toy/voting/") for name in names) == len(tables)
     assert not list((built.folder / PARTIAL).glob("*"))
     assert (built.folder / f"{CHECKPOINT}.run.json").is_file()
+
+
+def test_the_lock_file_knows_every_file_that_was_made(built):
+    lock = json.loads((built.folder / "provenance/toy.lock.json").read_text())
+    assert set(lock["outputs"]) == set(built.outputs())
 
 
 def test_what_made_a_figure_goes_up_to_puzzles_and_seeds_and_is_verified(built):

@@ -47,5 +47,5 @@ class MazeAuditor:
         return np.array([numbers.setdefault(self.task.canonical_form(q), len(numbers)) for q in questions])
 
     def difficulty(self, puzzles: Puzzles) -> Difficulty:
-        """The moves from S to G on the path of the label: the rating, where the source states one."""
-        return Difficulty("moves", np.sum(puzzles.answers == PATH, axis=1) + 1)
+        """The cells of the label's path, S and G included: the rating of Maze-hard and of generated mazes."""
+        return Difficulty("path_cells", np.sum(puzzles.answers == PATH, axis=1) + 2)

@@ -25,7 +25,11 @@ COLUMNS = (
 #: Panels side by side, and their sizes in inches.
 ACROSS, WIDE, HIGH = 4, 3.1, 2.9
 #: What measures count.
-MEASURES = {"givens": "Number of givens", "rating": "Rating: backtracks of a solver", "moves": "Moves from S to G"}
+MEASURES = {
+    "givens": "Number of givens",
+    "rating": "Rating: backtracks of a solver",
+    "path_cells": "Cells of the path, S to G",
+}
 #: Between the points of one stratum, and between the strata and all puzzles, in strata.
 APART, GAP = 0.11, 0.4
 

@@ -13,8 +13,13 @@ from typing import Any
 from cvoting.assumed_gpu import MEMORY, PEAK, RATE, SHARE
 from cvoting.errors import CvotingError
 
-BEGIN = "<!-- made by `python -m cvoting cost` from params/paper.yaml, params.yaml and {}: do not edit -->"
-RECORD = Path("docs/results/laptop/jobs.json")
+BEGIN = (
+    "<!-- made by `python -m cvoting cost` from the parameters of studies and docs/results/*/jobs.json: do not edit -->"
+)
+#: Where what jobs took is kept: <study>/jobs.json.
+RECORDS = Path("docs/results")
+#: The studies for CPUs, in their order on the page; the first has a record, whose rate counts where there is no other.
+ON_CPUS = (Path("params.yaml"), Path("params/desktop.yaml"))
 
 
 def add_cost_verbs(verb: Callable[..., argparse.ArgumentParser]) -> None:
@@ -39,8 +44,12 @@ def add_cost_verbs(verb: Callable[..., argparse.ArgumentParser]) -> None:
     sub = verb(cost)
     sub.add_argument("--file", type=Path, default=Path("docs/cost.md"))
     sub.add_argument("--check", action="store_true", help="fail when the file is not up to date")
-    sub.add_argument("--record", type=Path, default=RECORD, help="what jobs of params.yaml took, and on what")
-    sub.add_argument("--benchmarks", type=Path, metavar="FOLDER", help="first make that record, of this folder")
+    sub.add_argument(
+        "--benchmarks",
+        type=Path,
+        metavar="FOLDER",
+        help="first record what the jobs of a study took, of this folder, benchmarks/<study>",
+    )
     sub.add_argument("--rate", type=rate, help="for that record: operations per second to expect of one job here")
 
 
@@ -82,15 +91,23 @@ def cost(args: argparse.Namespace) -> None:
     if (args.benchmarks is None) != (args.rate is None):
         raise CvotingError("--benchmarks and --rate make a record of jobs together: expected both, or neither")
     if args.benchmarks:
-        Record.here(args.benchmarks, args.rate).save(args.record)
-    record = Record.load(args.record)
-    paper, laptop = (read_study(Path(name)) for name in ("params/paper.yaml", "params.yaml"))
+        Record.here(args.benchmarks, args.rate).save(RECORDS / args.benchmarks.name / "jobs.json")
+    paper = read_study(Path("params/paper.yaml"))
     table, counts = _estimate(paper, "gpu", RATE, None)
     parts = ["## params/paper.yaml", text(table, RATE, "gpu"), *too_large(paper, table, counts, MEMORY)]
-    table, _ = _estimate(laptop, "cpu", record.rate, record.jobs)
-    parts += ["## params.yaml", f"Measured on {record.machine}.", text(table, record.rate, "cpu")]
+    studies = {file: read_study(file) for file in ON_CPUS}
+    kept = {file: RECORDS / study.study / "jobs.json" for file, study in studies.items()}
+    records = {file: Record.load(path) for file, path in kept.items() if path.exists() or file == ON_CPUS[0]}
+    for file, study in studies.items():
+        record = records.get(file)
+        known = record or records[ON_CPUS[0]]
+        table, _ = _estimate(study, "cpu", known.rate, record and record.jobs)
+        where = (
+            f"Measured on {record.machine}." if record else "Not measured; on a machine like that of the study above:"
+        )
+        parts += [f"## {file}", where, text(table, known.rate, "cpu")]
     stale = "says other costs than the parameters: run `python -m cvoting cost`"
-    marked_page.update(args.file, BEGIN.format(RECORD), "\n\n".join(parts), args.check, stale)
+    marked_page.update(args.file, BEGIN, "\n\n".join(parts), args.check, stale)
 
 
 def _estimate(study: Any, device: Any, rate: float, measured: Any) -> tuple[Any, Any]:

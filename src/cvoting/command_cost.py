@@ -13,9 +13,7 @@ from typing import Any
 from cvoting.assumed_gpu import MEMORY, PEAK, RATE, SHARE
 from cvoting.errors import CvotingError
 
-BEGIN = (
-    "<!-- made by `python -m cvoting cost` from the parameters of studies and docs/results/*/jobs.json: do not edit -->"
-)
+BEGIN = "<!-- made by `python -m cvoting cost` from studies and docs/results/*/jobs.json: do not edit -->"
 #: Where what jobs took is kept: <study>/jobs.json.
 RECORDS = Path("docs/results")
 #: The studies for CPUs, in their order on the page; the first has a record, whose rate counts where there is no other.
@@ -102,9 +100,7 @@ def cost(args: argparse.Namespace) -> None:
         record = records.get(file)
         known = record or records[ON_CPUS[0]]
         table, _ = _estimate(study, "cpu", known.rate, record and record.jobs)
-        where = (
-            f"Measured on {record.machine}." if record else "Not measured; on a machine like that of the study above:"
-        )
+        where = f"Measured on {record.machine}." if record else f"Not measured; the rate is that of {ON_CPUS[0]}."
         parts += [f"## {file}", where, text(table, known.rate, "cpu")]
     stale = "says other costs than the parameters: run `python -m cvoting cost`"
     marked_page.update(args.file, BEGIN, "\n\n".join(parts), args.check, stale)

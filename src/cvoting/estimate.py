@@ -95,8 +95,9 @@ def _puzzles(study: Study, files: Mapping[str, SourceFile]) -> dict[str, int]:
 
 
 def _total(name: str, rows: pd.DataFrame) -> dict[str, object]:
-    """Sums of rows, the largest of what is of one job, and no measurement where a row has none."""
-    total: dict[str, object] = {"stage": "", "name": name, **rows[list(SUMMED)].sum(), **rows[list(LARGEST)].max()}
+    """Sums of rows, the largest of what is of one job (of none 0), and no measurement where a row has none."""
+    largest = rows[list(LARGEST)].max().fillna(0)
+    total: dict[str, object] = {"stage": "", "name": name, **rows[list(SUMMED)].sum(), **largest}
     if "measured_hours" in rows:
         jobs = rows[rows["jobs"] > 0]
         total["measured_hours"] = jobs["measured_hours"].sum(skipna=False)

@@ -14,7 +14,6 @@ from cvoting.assumed_gpu import MEMORY, PEAK, RATE, SHARE
 from cvoting.errors import CvotingError
 
 BEGIN = "<!-- made by `python -m cvoting cost` from studies and docs/results/*/jobs.json: do not edit -->"
-#: Where what jobs took is kept: <study>/jobs.json.
 RECORDS = Path("docs/results")
 #: The studies for CPUs, in their order on the page; the first has a record, whose rate counts where there is no other.
 ON_CPUS = (Path("params.yaml"), Path("params/desktop.yaml"))
@@ -42,6 +41,7 @@ def add_cost_verbs(verb: Callable[..., argparse.ArgumentParser]) -> None:
     sub = verb(cost)
     sub.add_argument("--file", type=Path, default=Path("docs/cost.md"))
     sub.add_argument("--check", action="store_true", help="fail when the file is not up to date")
+    sub.add_argument("--records", type=Path, default=RECORDS, help="where what jobs took is kept: <study>/jobs.json")
     sub.add_argument(
         "--benchmarks",
         type=Path,
@@ -89,12 +89,12 @@ def cost(args: argparse.Namespace) -> None:
     if (args.benchmarks is None) != (args.rate is None):
         raise CvotingError("--benchmarks and --rate make a record of jobs together: expected both, or neither")
     if args.benchmarks:
-        Record.here(args.benchmarks, args.rate).save(RECORDS / args.benchmarks.name / "jobs.json")
+        Record.here(args.benchmarks, args.rate).save(args.records / args.benchmarks.name / "jobs.json")
     paper = read_study(Path("params/paper.yaml"))
     table, counts = _estimate(paper, "gpu", RATE, None)
     parts = ["## params/paper.yaml", text(table, RATE, "gpu"), *too_large(paper, table, counts, MEMORY)]
     studies = {file: read_study(file) for file in ON_CPUS}
-    kept = {file: RECORDS / study.study / "jobs.json" for file, study in studies.items()}
+    kept = {file: args.records / study.study / "jobs.json" for file, study in studies.items()}
     records = {file: Record.load(path) for file, path in kept.items() if path.exists() or file == ON_CPUS[0]}
     for file, study in studies.items():
         record = records.get(file)

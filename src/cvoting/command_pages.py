@@ -33,7 +33,7 @@ def add_page_verbs(verb: Callable[..., argparse.ArgumentParser]) -> None:
     subs[headline].add_argument("--claims", type=Path, nargs="+", default=tables, help="of each study that is shown")
     subs[findings].add_argument("--template", type=Path, default=Path("docs/findings.template.md"))
     subs[findings].add_argument("--results", type=Path, default=RESULTS)
-    verb(publish, "recipe", results=Path, out_dir=Path).add_argument("files", type=Path, nargs="+")
+    verb(publish, "title", results=Path, out_dir=Path).add_argument("files", type=Path, nargs="+")
 
 
 def sources(args: argparse.Namespace) -> None:
@@ -75,4 +75,4 @@ def publish(args: argparse.Namespace) -> None:
     """Copy a study's small results to where the project keeps them, with a page that shows them."""
     from cvoting.publish import publish as copy_results
 
-    copy_results(args.recipe["title"], args.files, args.results, args.out_dir)
+    copy_results(args.title, args.files, args.results, args.out_dir)

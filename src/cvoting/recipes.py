@@ -254,16 +254,6 @@ def summary_modules() -> tuple[str, ...]:
     return ("cvoting.summary",)
 
 
-def publish(study: Study) -> str:
-    """Copy what is kept with the project."""
-    return canonical({"title": study.title})
-
-
-def publish_modules() -> tuple[str, ...]:
-    """The modules whose import closure is the code of the job that copies results."""
-    return ("cvoting.publish",)
-
-
 def claims(study: Study) -> str:
     """Judge the claims of the paper."""
     return canonical(gathered.claims(study))

@@ -13,6 +13,7 @@ PASSING_ON = (
     "cvoting.command_cost",
     "cvoting.command_inputs",
     "cvoting.command_models",
+    "cvoting.command_pages",
     "cvoting.command_tables",
     "cvoting.params.imported",
     "cvoting.run_record",

@@ -79,7 +79,9 @@ class StudyJobs:
             "calibration of": [name for name, bank in chosen.items() if bank.get("logit_candidates")],
             "what confidence tells in": [name for name, bank in chosen.items() if bank["candidates"] > 1],
             "confidence against steps in": read,
-            "a solved board of": [name for name in read if tasks[chosen[name]["dataset"]] == "sudoku"],
+            "a solved board of": [
+                name for name in read if tasks[chosen[name]["dataset"]] == "sudoku" and chosen[name].get("boards", True)
+            ],
         }
         return [f"{what} {name}" for what, names in of.items() for name in names]
 

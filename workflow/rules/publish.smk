@@ -24,10 +24,10 @@ rule publish:
     conda:
         ENVIRONMENT
     params:
-        recipe=recipes.publish(study),
-        code=code(recipes.publish_modules()),
+        title=study.title,
+        code=code(("cvoting.publish",)),
     message:
         "publishing the results"
     shell:
-        f"python3 -m cvoting publish {{params.recipe:q}} --results results/{S} --out-dir docs/results/{S} {{input}} "
+        f"python3 -m cvoting publish {{params.title:q}} --results results/{S} --out-dir docs/results/{S} {{input}} "
         "> {log} 2>&1"

@@ -15,7 +15,7 @@ from cvoting.errors import CvotingError
 
 BEGIN = "<!-- made by `python -m cvoting cost` from studies and docs/results/*/jobs.json: do not edit -->"
 RECORDS = Path("docs/results")
-#: The studies for CPUs, in their order on the page; the first has a record, whose rate counts where there is no other.
+#: The studies for CPUs, in their order on the page.
 ON_CPUS = (Path("params.yaml"), Path("params/desktop.yaml"))
 
 
@@ -90,18 +90,18 @@ def cost(args: argparse.Namespace) -> None:
         raise CvotingError("--benchmarks and --rate make a record of jobs together: expected both, or neither")
     if args.benchmarks:
         Record.here(args.benchmarks, args.rate).save(args.records / args.benchmarks.name / "jobs.json")
+    laptop = Record.load(args.records / "laptop/jobs.json")
     paper = read_study(Path("params/paper.yaml"))
     table, counts = _estimate(paper, "gpu", RATE, None)
     parts = ["## params/paper.yaml", text(table, RATE, "gpu"), *too_large(paper, table, counts, MEMORY)]
-    studies = {file: read_study(file) for file in ON_CPUS}
-    kept = {file: args.records / study.study / "jobs.json" for file, study in studies.items()}
-    records = {file: Record.load(path) for file, path in kept.items() if path.exists() or file == ON_CPUS[0]}
-    for file, study in studies.items():
-        record = records.get(file)
-        known = record or records[ON_CPUS[0]]
-        table, _ = _estimate(study, "cpu", known.rate, record and record.jobs)
-        where = f"Measured on {record.machine}." if record else f"Not measured; the rate is that of {ON_CPUS[0]}."
-        parts += [f"## {file}", where, text(table, known.rate, "cpu")]
+    for file in ON_CPUS:
+        study = read_study(file)
+        path = args.records / study.study / "jobs.json"
+        record = Record.load(path) if path.exists() else None
+        rate = (record or laptop).rate
+        table, _ = _estimate(study, "cpu", rate, record and record.jobs)
+        where = f"Measured on {record.machine}." if record else "Not measured; the rate is that of the laptop study."
+        parts += [f"## {file}", where, text(table, rate, "cpu")]
     stale = "says other costs than the parameters: run `python -m cvoting cost`"
     marked_page.update(args.file, BEGIN, "\n\n".join(parts), args.check, stale)
 

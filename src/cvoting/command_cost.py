@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from cvoting.assumed_gpu import MEMORY, PEAK, RATE, SHARE
+from cvoting.command_pages import RESULTS
 from cvoting.errors import CvotingError
 
 BEGIN = "<!-- made by `python -m cvoting cost` from studies and docs/results/*/jobs.json: do not edit -->"
-RECORDS = Path("docs/results")
 #: The studies for CPUs, in their order on the page.
 ON_CPUS = (Path("params.yaml"), Path("params/desktop.yaml"))
 
@@ -41,7 +41,7 @@ def add_cost_verbs(verb: Callable[..., argparse.ArgumentParser]) -> None:
     sub = verb(cost)
     sub.add_argument("--file", type=Path, default=Path("docs/cost.md"))
     sub.add_argument("--check", action="store_true", help="fail when the file is not up to date")
-    sub.add_argument("--records", type=Path, default=RECORDS, help="where what jobs took is kept: <study>/jobs.json")
+    sub.add_argument("--records", type=Path, default=RESULTS, help="where what jobs took is kept: <study>/jobs.json")
     sub.add_argument(
         "--benchmarks",
         type=Path,

@@ -24,6 +24,7 @@ from cvoting.shards import Shards
 from cvoting.statistics import quotient
 from cvoting.table_files import DISCRIMINATION_COLUMNS, METRICS, Row, of_bank, write_csv
 from cvoting.tasks.base import Task
+from cvoting.voting import VOTES, Highest
 
 #: Means over the puzzles where they are defined.
 MEANS = (
@@ -31,8 +32,9 @@ MEANS = (
     "vote", "oracle",
 )  # fmt: skip
 MEASURES = (*MEANS, "sd_between", "auroc_between", "wrong_but_optimal")
-#: The score of C-voting.
+#: The score of C-voting, and those that other votes take the candidate of the highest of.
 SCORE = "confidence"
+OTHER_SCORES = tuple(vote.score for vote in VOTES.values() if isinstance(vote, Highest) and vote.score != SCORE)
 
 
 @dataclass(frozen=True)
@@ -42,25 +44,33 @@ class Discriminated:
     Attributes:
         header: what the bank is of.
         puzzles: hashes.
-        means: per puzzle and measure of `MEANS`; NaN where it is undefined.
+        others: those of `OTHER_SCORES` that the bank knows.
+        means: per puzzle and measure of `MEANS`, then `auroc_within` of each other score; NaN where it is undefined.
         confidence, correct: of the first K candidates.
         wrong_but_optimal: the share of them; NaN where it means nothing.
     """
 
     header: BankHeader
     puzzles: list[str]
+    others: tuple[str, ...]
     means: Float[np.ndarray, "puzzles means"]
     confidence: Float[np.ndarray, "puzzles K"]
     correct: Bool[np.ndarray, "puzzles K"]
     wrong_but_optimal: Float[np.ndarray, "puzzles"]
 
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """`MEASURES`, then `auroc_within_<score>` of each other score."""
+        return (*MEASURES, *(f"auroc_within_{score}" for score in self.others))
+
     def numbers(self, shares: Float[np.ndarray, "draws puzzles"]) -> Float[np.ndarray, "draws measures"]:
-        """The numbers in the order of `MEASURES`."""
+        """The numbers in the order of `measures`."""
         defined = ~np.isnan(self.means)
         means = quotient(shares @ np.where(defined, self.means, 0), shares @ defined.astype(float))
         auroc = auroc_between(self.confidence, self.correct, shares)
         optimal = quotient(shares @ self.wrong_but_optimal, shares @ (~self.correct).mean(axis=1))
-        return np.concatenate([means, np.stack([self._sd_between(shares), auroc, optimal], axis=1)], axis=1)
+        means, others = np.split(means, [len(MEANS)], axis=1)
+        return np.concatenate([means, np.stack([self._sd_between(shares), auroc, optimal], axis=1), others], axis=1)
 
     def _sd_between(self, shares: Float[np.ndarray, "draws puzzles"]) -> Float[np.ndarray, "draws"]:
         """The sample standard deviation of the puzzles' mean confidences; NaN of a single puzzle."""
@@ -78,7 +88,8 @@ def write_discrimination(shards: Sequence[Path], plan: DiscriminationPlan, task:
     puzzle's candidates, also of the right and of the wrong ones alone (mean over the puzzles with two such);
     `sd_between`: of the puzzles' mean confidences; `distinct_answers`; `mixed_puzzles`: the share with right and wrong
     candidates; `auroc_within`: the chance that a right candidate is more confident than a wrong one of the same puzzle
-    (mean over mixed puzzles), and `auroc_between` of another puzzle; `no_vote`, `vote` and `oracle`: the accuracy of a
+    (mean over mixed puzzles), and `auroc_between` of another puzzle; `auroc_within_<score>`: the same as `auroc_within`
+    for another score that a vote goes by, such as an energy; `no_vote`, `vote` and `oracle`: the accuracy of a
     candidate, of C-voting and of the best candidate; `wrong_but_optimal`: of the candidates whose path is not the
     label's, the share of those with a shortest one.  Empty where nothing is compared.
 
@@ -114,7 +125,9 @@ def _rows(found: Mapping[int, Discriminated], plan: DiscriminationPlan, metric: 
     statistics = {seed: of_seed.numbers for seed, of_seed in found.items()}
     for numbers in resampled(statistics, len(first.puzzles), plan.resamples, plan.level, plan.seed):
         own = {"training_seed": numbers.training_seed, "interval": numbers.interval}
-        yield from (about | own | {"measure": name} | numbers.number(place) for place, name in enumerate(MEASURES))
+        yield from (
+            about | own | {"measure": name} | numbers.number(place) for place, name in enumerate(first.measures)
+        )
 
 
 def _discriminated(bank: Bank, K: int, metric: str) -> Discriminated:
@@ -122,6 +135,7 @@ def _discriminated(bank: Bank, K: int, metric: str) -> Discriminated:
     # Copies, as views would keep the numbers of all candidates.
     confidence, correct = bank.scores[SCORE][:, :K].copy(), bank.correct[metric][:, :K].copy()
     right, selected = correct.mean(axis=1), confidence.argmax(axis=1)
+    others = tuple(score for score in OTHER_SCORES if score in bank.scores)
     means = [
         *(spread(confidence, group) for group in (np.ones_like(correct), correct, ~correct)),
         distinct_prefix(bank.answer_ids, [K])[:, 0],
@@ -130,11 +144,12 @@ def _discriminated(bank: Bank, K: int, metric: str) -> Discriminated:
         right,
         correct[np.arange(len(bank)), selected].astype(float),
         correct.max(axis=1).astype(float),
+        *(auroc_within(bank.scores[score][:, :K], correct) for score in others),
     ]
     optimal = np.full(len(bank), np.nan)
     if metric == "board" and "optimal" in bank.correct:
         optimal = (~correct & bank.correct["optimal"][:, :K]).mean(axis=1)
-    return Discriminated(bank.header, bank.puzzles, np.stack(means, axis=1), confidence, correct, optimal)
+    return Discriminated(bank.header, bank.puzzles, others, np.stack(means, axis=1), confidence, correct, optimal)
 
 
 def _joined(parts: Sequence[Discriminated]) -> Discriminated:

@@ -25,6 +25,7 @@ from cvoting.figures import (
     overview,
     style,
 )
+from cvoting.figures.base import dataset_name
 from cvoting.figures.registry import FIGURES
 from cvoting.flops.base import NetworkFlops
 from cvoting.params.core import plain
@@ -422,3 +423,20 @@ def test_a_figure_of_scaling_reads_tables_of_scaling_only(table_files, repositor
     published, tables = repository / "reference/published.csv", [table_files[bank, "steps"] for bank in BANKS]
     with pytest.raises(TableError, match="a voting table, expected the table of scaling"):
         extra_compute_scaling.write(recipe, tables, published, tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    ("run", "model", "dataset", "origin", "name"),
+    [
+        ("itrsa-sudoku_extreme", "itrsa", "sudoku_extreme", "original", "Sudoku-extreme"),
+        ("akorn-sudoku", "akorn", "sudoku_hard", "generated", "Sudoku-hard (generated data)"),
+        ("akorn-sudoku", "akorn", "sudoku_extreme", "original", "Sudoku-extreme (trained on Sudoku)"),
+        ("hrm-mazes", "hrm", "maze_hard", "generated", "Maze-hard (trained on mazes, generated data)"),
+        ("my-rollouts", "itrsa", "maze_hard", "original", "Maze-hard"),
+    ],
+)
+def test_a_panel_says_what_its_models_trained_on_where_that_is_other_puzzles(
+    run: str, model: str, dataset: str, origin: str, name: str
+) -> None:
+    rows = pd.DataFrame([{"run": run, "model": model, "dataset": dataset, "origin": origin}] * 2)
+    assert dataset_name(rows) == name

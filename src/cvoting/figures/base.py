@@ -18,6 +18,8 @@ from cvoting.table_files import METRICS, read_tables, unlearned, write_csv
 ABOUT = (
     "study", "run", "model", "dataset", "split", "origin", "T_eval", "puzzles", "candidates", "level", "interval",
 )  # fmt: skip
+#: What a dataset without puzzles to train on is solved by: models trained on another one.
+TRAINED_ON = {"sudoku_hard": "sudoku"}
 SMALL: dict[str, Any] = {"fontsize": 6.5, "color": "0.35", "ha": "center", "va": "bottom"}
 
 #: prepare(tables by bank, or by kind and bank, params, title, paper_scale, published) -> every number that is drawn.
@@ -138,6 +140,25 @@ def model_names(data: pd.DataFrame) -> str:
     return ", ".join(MODELS.get(model, model) for model in dict.fromkeys(data["model"]))
 
 
+def dataset_name(rows: pd.DataFrame) -> str:
+    """What some rows' puzzles are called, and whether they are generated, or others than those their models trained on.
+
+    The name of a run says what it trained on, where it is the model's and the dataset's.
+
+    Args:
+        rows: of one dataset.
+    """
+    first, names = rows.iloc[0], []
+    for run, model in rows[["run", "model"]].drop_duplicates().itertuples(index=False):
+        trained, dataset = run.removeprefix(f"{model}-"), first["dataset"]
+        if trained != run and trained not in (dataset, TRAINED_ON.get(dataset)):
+            names.append(DATASETS.get(trained, trained))
+    about = [f"trained on {', '.join(dict.fromkeys(names))}"] * bool(names)
+    about += ["generated data"] * (first["origin"] == "generated")
+    name = DATASETS.get(first["dataset"], first["dataset"])
+    return f"{name} ({', '.join(about)})" if about else name
+
+
 def title_panel(axes: Axes, data: pd.DataFrame, sizes: str = "") -> None:
     """Above a panel: its dataset, and the sizes, seeds and intervals behind its numbers.
 
@@ -146,9 +167,7 @@ def title_panel(axes: Axes, data: pd.DataFrame, sizes: str = "") -> None:
         data: its rows; no interval is named where they have none.
         sizes: how many puzzles and candidates there are, in other words than those of banks.
     """
-    about = data.iloc[0]
-    name = DATASETS.get(about["dataset"], about["dataset"])
-    axes.set_title(f"{name} (generated data)" if about["origin"] == "generated" else name, pad=31)
+    axes.set_title(dataset_name(data), pad=31)
     sizes = sizes or f"$n$ = {_all(data['puzzles'])} puzzles, $M$ = {_all(data['candidates'])}"
     steps = f"$T_\\mathrm{{eval}}$ = {_all(data['T_eval'])}"
     seeds = f"training seeds: {_all(data['training_seeds'])}, inference seeds: {_all(data['inference_seeds'])}"

@@ -13,9 +13,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from cvoting.figures.base import ABOUT, SMALL, model_names
+from cvoting.figures.base import ABOUT, SMALL, dataset_name, model_names
 from cvoting.figures.confidence_base import Tables, write_confidence_figure
-from cvoting.figures.style import COLOURS, DATASETS, MODELS, OUTCOME_COLOURS, percent_x_axis, style
+from cvoting.figures.style import COLOURS, MODELS, OUTCOME_COLOURS, percent_x_axis, style
 from cvoting.params.figures import DiscriminationFigure
 from cvoting.table_files import METRICS, over_all_seeds, seeds_of
 
@@ -35,8 +35,9 @@ MEASURES: dict[str, tuple[str, float, str, str, Any, str]] = {
     "sd_within_right": ("b", -0.09, OUTCOME_COLOURS["right"], "^", FILLED, "within: right candidates"),
     "sd_within_wrong": ("b", 0.09, OUTCOME_COLOURS["wrong"], "v", FILLED, "within: wrong candidates"),
     "sd_between": ("b", 0.27, GREY, "o", HOLLOW, "between puzzles"),
-    "auroc_within": ("c", -0.2, PLAIN, "D", FILLED, "AUROC within a puzzle"),
-    "auroc_between": ("c", 0.04, PLAIN, "D", HOLLOW, "AUROC between puzzles"),
+    "auroc_within": ("c", -0.3, PLAIN, "D", FILLED, "AUROC within a puzzle"),
+    "auroc_between": ("c", -0.14, PLAIN, "D", HOLLOW, "AUROC between puzzles"),
+    "auroc_within_energy_sum": ("c", 0.02, COLOURS["energy_sum"], "D", FILLED, "AUROC within a puzzle, of the energy"),
     "no_vote": ("d", -0.3, COLOURS["random"], "s", FILLED, "without a vote"),
     "vote": ("d", -0.14, COLOURS["confidence"], "o", FILLED, "C-voting"),
     "oracle": ("d", 0.02, COLOURS["oracle"], "|", FILLED, "oracle: any candidate right"),
@@ -46,7 +47,7 @@ MEASURES: dict[str, tuple[str, float, str, str, Any, str]] = {
 PANELS = {
     "a": "Distinct answers\nof $K$ candidates",
     "b": "Standard deviation of\nconfidence (points)",
-    "c": "AUROC of confidence\nfor right candidates",
+    "c": "AUROC of confidence, or of\nthe energy, for right candidates",
     "d": "Accuracy (%)",
 }
 UNDEFINED = "–"
@@ -155,14 +156,13 @@ def _size(marker: str) -> float:
 def _about(rows: pd.DataFrame) -> str:
     """What a row is of."""
     about = rows.iloc[0]
-    model, dataset = MODELS.get(about["model"], about["model"]), DATASETS.get(about["dataset"], about["dataset"])
-    generated = " (generated data)" if about["origin"] == "generated" else ""
+    model = MODELS.get(about["model"], about["model"])
     counted = ", any shortest path" if about["metric"] == "optimal" else ""
     K = f"$K$ = {about['candidates']:,} candidates"
     seeds = f"training seeds: {about['training_seeds']}, inference seeds: {about['inference_seeds']}"
     intervals = ", ".join(dict.fromkeys(rows["interval"].dropna()))
     return "\n".join((
-        f"{model}, {dataset}{generated}{counted}",
+        f"{model}, {dataset_name(rows)}{counted}",
         f"$n$ = {about['puzzles']:,} puzzles, {K}, $T_\\mathrm{{eval}}$ = {about['T_eval']:,}",
         seeds,
         f"interval: {intervals}",
@@ -172,7 +172,8 @@ def _about(rows: pd.DataFrame) -> str:
 def _legend(data: pd.DataFrame) -> list[Line2D | Patch]:
     """One entry for each mark, by panel, and for the interval."""
     handles: list[Line2D | Patch] = []
-    for panel, _, colour, marker, fill, name in MEASURES.values():
+    for measure in (measure for measure in MEASURES if (data["measure"] == measure).any()):
+        panel, _, colour, marker, fill, name = MEASURES[measure]
         if marker:
             look: dict[str, Any] = {"color": colour, "marker": marker, "fillstyle": fill, "markersize": _size(marker)}
             handles.append(Line2D([], [], linestyle="", label=f"({panel}) {name}", **look))

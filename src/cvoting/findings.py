@@ -1,8 +1,8 @@
 """A page of sentences whose numbers come from published tables: each names the row that it is read from.
 
 In the template `{{laptop/claims.csv: claim=c3; K=64}}` stands for the one row of that table with these values, and
-becomes its `value` and interval, linked to the table.  `-> column unit` after the row names another column, a unit for
-tables that state none ("%" of fractions, "count"), or both.
+becomes its `value` and interval, linked to the table.  `-> column unit` after the row names another column (its interval
+is in `column_low` and `column_high`), a unit for tables that state none ("%" of fractions, "count"), or both.
 """
 
 import re
@@ -69,7 +69,9 @@ def find(path: Path, conditions: str, shown: list[str]) -> pd.Series:
     if len(rows) != 1:
         raise CvotingError(f"{path}: {len(rows)} rows with {conditions.strip()}: expected one")
     row = rows.iloc[0]
-    names = {"value": column} | ({name: name for name in ("low", "high", "level")} if column == "value" else {})
+    own = "" if column == "value" else f"{column}_"
+    names = {"value": column, "low": f"{own}low", "high": f"{own}high", "level": "level"}
+    names = names if names["low"] in table else {"value": column}
     numbers = {name: float(row.get(source) or "nan") for name, source in names.items()}
     unit = (units or [row.get("unit", "")])[0]
     return pd.Series({"low": None, "high": None, "level": None} | numbers | {"unit": unit})

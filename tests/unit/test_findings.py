@@ -12,6 +12,10 @@ c3,C-voting minus E-voting,64,%,0.101,0.076,0.126,0.95
 c9,best temperature,,,0.75,0.5,1.0,0.95
 c16,parameters,,count,87360,87360,87360,
 """
+FIGURE = """K,value,auroc,auroc_low,auroc_high,share,level
+1,0.25,0.9,0.8,0.95,0.125,0.9
+2,0.5,0.8,,,0.25,
+"""
 
 
 @pytest.fixture
@@ -19,7 +23,7 @@ def docs(tmp_path: Path) -> Path:
     """A folder with a template and published tables."""
     (tmp_path / "results/laptop/figures").mkdir(parents=True)
     (tmp_path / "results/laptop/claims.csv").write_text(CLAIMS)
-    (tmp_path / "results/laptop/figures/fig.csv").write_text("K,value,auroc\n1,0.25,0.9\n2,0.5,0.8\n")
+    (tmp_path / "results/laptop/figures/fig.csv").write_text(FIGURE)
     return tmp_path
 
 
@@ -45,16 +49,19 @@ def test_counts_and_plain_numbers_have_their_own_form(docs: Path) -> None:
 
 
 def test_other_columns_and_units_are_named_after_an_arrow(docs: Path) -> None:
-    text = written(docs, "{{laptop/figures/fig.csv: K=2 -> %}} {{laptop/figures/fig.csv: K=1 -> auroc}}")
+    template = "{{laptop/figures/fig.csv: K=2 -> %}} {{laptop/figures/fig.csv: K=1 -> auroc}} "
+    template += "{{laptop/figures/fig.csv: K=1 -> share %}}"
+    text = written(docs, template)
     assert text.startswith("[50.0](results/laptop/figures/fig.csv")
-    assert "[0.9]" in text
+    assert "[0.9 [0.8, 0.95]]" in text
+    assert "[12.5]" in text
 
 
 @pytest.mark.parametrize(
     ("place", "message"),
     [
         ("laptop/nothing.csv: K=1", "no such table"),
-        ("laptop/figures/fig.csv: L=1", "no column 'L': expected one of K, value, auroc"),
+        ("laptop/figures/fig.csv: L=1", "no column 'L': expected one of K, value, auroc, "),
         ("laptop/figures/fig.csv: K=1 -> low", "no column 'low'"),
         ("laptop/figures/fig.csv: K=4", "0 rows with K=4: expected one"),
         ("laptop/claims.csv: level=0.95", "2 rows with level=0.95: expected one"),

@@ -43,6 +43,7 @@ report: $(READY)  ## one page with every figure and table, captions and paramete
 publish: $(READY)  ## the study's small results in docs/results/, the pages made of them, and what DVC keeps of it
 	snakemake --cores all publish $(CONFIGFILE)
 	python -m cvoting headline
+	python -m cvoting findings
 	if [ -e $(PUBLISHED) ]; then dvc commit --force $(PUBLISHED) && dvc push $(PUBLISHED); fi
 
 test: $(READY)  ## all tests, within 25 minutes
@@ -60,6 +61,7 @@ check: $(READY)  ## style, types, spelling, workflow lint, schema, generated par
 	snakemake --lint
 	python -m cvoting schema --check
 	python -m cvoting headline --check
+	python -m cvoting findings --check
 	python -m cvoting cost --check
 	python benchmarks/page.py --check
 

@@ -1,8 +1,8 @@
 """A page of sentences whose numbers come from published tables: each names the row that it is read from.
 
 In the template `{{laptop/claims.csv: claim=c3; K=64}}` stands for the one row of that table with these values, and
-becomes its `value` and interval, linked to the table.  `-> column unit` after the row names another column (its interval
-is in `column_low` and `column_high`), a unit for tables that state none ("%" of fractions, "count"), or both.
+becomes its `value` and interval, linked to the table.  `-> column unit` after the row names another column (its
+interval is in `column_low` and `column_high`), a unit for tables that state none ("%" of fractions, "count"), or both.
 """
 
 import re

@@ -44,12 +44,12 @@ def read_claims(path: Path) -> pd.DataFrame:
 
 
 def headline(table: pd.DataFrame) -> pd.DataFrame:
-    """The rows that README shows.
+    """The rows that README shows: those with a headline, where the study has the number.
 
     Args:
         table: of claims.
     """
-    shown = table[table["headline"].notna()]
+    shown = table[table["headline"].notna() & table["value"].notna()]
     rows = [row for _, row in shown.iterrows()]
     study = shown["study"].iloc[0]
     return pd.DataFrame(

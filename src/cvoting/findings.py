@@ -5,6 +5,7 @@ becomes its `value` and interval, linked to the table.  `-> column unit` after t
 interval is in `column_low` and `column_high`), a unit for tables that state none ("%" of fractions, "count"), or both.
 """
 
+import math
 import re
 from pathlib import Path
 
@@ -71,7 +72,7 @@ def find(path: Path, conditions: str, shown: list[str]) -> pd.Series:
     row = rows.iloc[0]
     own = "" if column == "value" else f"{column}_"
     names = {"value": column, "low": f"{own}low", "high": f"{own}high", "level": "level"}
-    names = names if names["low"] in table else {"value": column}
     numbers = {name: float(row.get(source) or "nan") for name, source in names.items()}
-    unit = (units or [row.get("unit", "")])[0]
-    return pd.Series({"low": None, "high": None, "level": None} | numbers | {"unit": unit})
+    if math.isnan(numbers["low"]):
+        numbers["level"] = math.nan  # of another number of the row
+    return pd.Series(numbers | {"unit": (units or [row.get("unit", "")])[0]})

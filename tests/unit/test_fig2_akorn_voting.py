@@ -34,11 +34,10 @@ K = (1, 2, 4, 8)
 def table_files(bank_file: Callable[..., Path], tmp_path: Path) -> dict[str, Path]:
     """Voting tables of two banks; the second has two training seeds and original puzzles."""
     params = VotingParams(K=K, votes=tuple(VOTES), subsets=4, resamples=100, level=0.95, seed=0)
+    extreme = {"run": "akorn-sudoku_extreme", "dataset": "sudoku_extreme", "origin": "original"}
     shards = {
         "hard": [bank_file("hard")],
-        "extreme": [
-            bank_file(f"extreme{t}", dataset="sudoku_extreme", origin="original", training_seed=t) for t in (0, 1)
-        ],
+        "extreme": [bank_file(f"extreme{t}", training_seed=t, **extreme) for t in (0, 1)],
     }
     paths = {bank: tmp_path / f"{bank}.csv" for bank in shards}
     for bank, files in shards.items():

@@ -14,7 +14,7 @@ c16,parameters,,count,87360,87360,87360,
 """
 FIGURE = """K,value,auroc,auroc_low,auroc_high,share,level
 1,0.25,0.9,0.8,0.95,0.125,0.9
-2,0.5,0.8,,,0.25,
+2,0.5,0.8,,,0.25,0.9
 """
 
 
@@ -50,11 +50,12 @@ def test_counts_and_plain_numbers_have_their_own_form(docs: Path) -> None:
 
 def test_other_columns_and_units_are_named_after_an_arrow(docs: Path) -> None:
     template = "{{laptop/figures/fig.csv: K=2 -> %}} {{laptop/figures/fig.csv: K=1 -> auroc}} "
-    template += "{{laptop/figures/fig.csv: K=1 -> share %}}"
+    template += "{{laptop/figures/fig.csv: K=1 -> share %}} {{laptop/figures/fig.csv: K=2 -> auroc}}"
     text = written(docs, template)
     assert text.startswith("[50.0](results/laptop/figures/fig.csv")
     assert "[0.9 [0.8, 0.95]]" in text
     assert "[12.5]" in text
+    assert "[0.8]" in text
 
 
 @pytest.mark.parametrize(
@@ -84,3 +85,8 @@ def test_a_page_with_other_numbers_is_found(docs: Path) -> None:
     (docs / "results/laptop/claims.csv").write_text(CLAIMS.replace("0.101", "0.102"))
     with pytest.raises(CvotingError, match="has other numbers"):
         write_findings(*files, check=True)
+
+
+def test_the_published_page_has_the_published_numbers(repository: Path) -> None:
+    docs = repository / "docs"
+    write_findings(docs / "findings.template.md", docs / "results", docs / "findings.md", check=True)

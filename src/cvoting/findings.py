@@ -1,21 +1,23 @@
 """A page of sentences whose numbers come from published tables: each names the row that it is read from.
 
-In the template `{{laptop/claims.csv: claim=c3; K=64}}` stands for the one row of that table with these values, and
-becomes its `value` and interval, linked to the table.  `-> column unit` after the row names another column (its
-interval is in `column_low` and `column_high`), a unit for tables that state none ("%" of fractions, "count"), or both.
+The template is one of Jinja.  In it `{{ number("laptop/claims.csv", claim="c3", K=64) }}` stands for the one row of
+that table with these values, and becomes its `value` and interval, linked to the table.  `show="column"` names another
+column (its interval is in `column_low` and `column_high`), `unit` that of a table that states none ("%" of fractions,
+"count").
 """
 
 import math
-import re
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
+import jinja2
 import pandas as pd
 
 from cvoting.atomic import atomic_path
 from cvoting.claims.page import ours
 from cvoting.errors import CvotingError
 
-PLACE = re.compile(r"\{\{(?P<file>[^:{}]+):(?P<row>[^{}]*?)(?:->(?P<shown>[^{}]+))?\}\}")
 ABOUT = "<!-- made by `python -m cvoting findings` from {}: do not edit -->\n"
 
 
@@ -29,17 +31,17 @@ def write_findings(template: Path, results: Path, page: Path, check: bool) -> No
         check: whether another page is an error, and nothing is written.
 
     Raises:
-        CvotingError: for a number whose table, row or column is not there, or whose row is not the only one; with
-            `check`, for another page.
+        CvotingError: for a number whose table, row or column is not there, or whose row is not the only one; for what
+            is no template; with `check`, for another page.
     """
-    links = results.relative_to(page.parent)
-
-    def number(place: re.Match[str]) -> str:
-        row = find(results / place["file"].strip(), place["row"], (place["shown"] or "").split())
-        words = " ".join(place["row"].split()).replace('"', "'")
-        return f'[{ours(row)}]({(links / place["file"].strip()).as_posix()} "{words}")'
-
-    text = ABOUT.format(template.name) + PLACE.sub(number, template.read_text(encoding="utf-8"))
+    sentences = jinja2.Environment(
+        undefined=jinja2.StrictUndefined, keep_trailing_newline=True, trim_blocks=True, lstrip_blocks=True
+    )
+    try:
+        made = sentences.from_string(template.read_text(encoding="utf-8"), {"number": numbers(results, page.parent)})
+        text = ABOUT.format(template.name) + made.render()
+    except jinja2.TemplateError as error:
+        raise CvotingError(f"{template}: {error}") from error
     if check and (not page.exists() or page.read_text(encoding="utf-8") != text):
         raise CvotingError(f"{page} has other numbers than {results}: run `python -m cvoting findings`")
     if not check:
@@ -47,32 +49,56 @@ def write_findings(template: Path, results: Path, page: Path, check: bool) -> No
             temporary.write_text(text, encoding="utf-8")
 
 
-def find(path: Path, conditions: str, shown: list[str]) -> pd.Series:
-    """The one row of a table that meets all conditions, with `value`, `low`, `high`, `level` and `unit`.
+def numbers(results: Path, folder: Path) -> Callable[..., str]:
+    """What a template calls for a number: table, other column, unit, and the values of the row -> number and link."""
+    links = results.relative_to(folder)
 
-    Args:
-        path: the table.
-        conditions: `column=value`, separated by semicolons.
-        shown: of which column the value is, and its unit, where they are not `value` and the table's own.
+    @cache
+    def table(file: str) -> pd.DataFrame:
+        return read_published(results / file)
+
+    def number(file: str, show: str = "value", unit: str = "", **row: object) -> str:
+        wanted = {column: str(value) for column, value in row.items()}
+        title = "; ".join(f"{column}={value}" for column, value in wanted.items()).replace('"', "'")
+        found = find(table(file), f"{results / file}", wanted, show, unit)
+        return f'[{ours(found)}]({(links / file).as_posix()} "{title}")'
+
+    return number
+
+
+def read_published(path: Path) -> pd.DataFrame:
+    """A published table, as text.
 
     Raises:
-        CvotingError: where there is no such table, column or row, or more than one row.
+        CvotingError: where there is none.
     """
     if not path.is_file():
         raise CvotingError(f"{path}: no such table: expected a CSV file of published results")
-    table = pd.read_csv(path, dtype=str, keep_default_na=False)
-    wanted = dict(condition.strip().partition("=")[::2] for condition in conditions.split(";"))
-    units = [word for word in shown if word in ("%", "count")]
-    column = next((word for word in shown if word not in units), "value")
-    if unknown := [name for name in (*wanted, column) if name not in table]:
-        raise CvotingError(f"{path}: no column {unknown[0]!r}: expected one of {', '.join(map(str, table))}")
+    return pd.read_csv(path, dtype=str, keep_default_na=False)
+
+
+def find(table: pd.DataFrame, name: str, wanted: dict[str, str], show: str, unit: str) -> pd.Series:
+    """The one row of a table with all wanted values, with `value`, `low`, `high`, `level` and `unit`.
+
+    Args:
+        table: its text.
+        name: what errors call it.
+        wanted: values by column.
+        show: the column of the value.
+        unit: that of the value, if it is not the row's own.
+
+    Raises:
+        CvotingError: where there is no such column or row, or more than one row.
+    """
+    if unknown := [column for column in (*wanted, show) if column not in table]:
+        raise CvotingError(f"{name}: no column {unknown[0]!r}: expected one of {', '.join(map(str, table))}")
     rows = table[(table[list(wanted)] == pd.Series(wanted)).all(axis=1)]
     if len(rows) != 1:
-        raise CvotingError(f"{path}: {len(rows)} rows with {conditions.strip()}: expected one")
+        raise CvotingError(f"{name}: {len(rows)} rows with {wanted}: expected one")
     row = rows.iloc[0]
-    own = "" if column == "value" else f"{column}_"
-    names = {"value": column, "low": f"{own}low", "high": f"{own}high", "level": "level"}
-    numbers = {name: float(row.get(source) or "nan") for name, source in names.items()}
-    if math.isnan(numbers["low"]):
-        numbers["level"] = math.nan  # of another number of the row
-    return pd.Series(numbers | {"unit": (units or [row.get("unit", "")])[0]})
+    own = "" if show == "value" else f"{show}_"
+    sources = {"value": show, "low": f"{own}low", "high": f"{own}high", "level": "level"}
+    values = {key: float(row.get(source) or "nan") for key, source in sources.items()}
+    if math.isnan(values["low"]):
+        values["level"] = math.nan  # of another number of the row
+    return pd.Series(values | {"unit": unit or row.get("unit", "")})

@@ -37,21 +37,24 @@ def written(docs: Path, template: str) -> str:
 
 
 def test_a_number_is_that_of_its_row_with_its_interval_and_a_link(docs: Path) -> None:
-    text = written(docs, "C is {{laptop/claims.csv: claim=c3; K=64}} points above.\n")
+    text = written(docs, 'C is {{ number("laptop/claims.csv", claim="c3", K=64) }} points above.\n')
     link = '(results/laptop/claims.csv "claim=c3; K=64")'
     assert text == f"C is [10.1 [7.6, 12.6]]{link} points above.\n"
 
 
 def test_counts_and_plain_numbers_have_their_own_form(docs: Path) -> None:
-    text = written(docs, "{{laptop/claims.csv:number=best temperature}} {{laptop/claims.csv:claim=c16}}")
+    text = written(
+        docs,
+        """{% macro claim(id) %}{{ number("laptop/claims.csv", claim=id) }}{% endmacro %}
+{{ claim("c9") }} {{ claim("c16") }}""",
+    )
     assert "[0.75 [0.5, 1]]" in text
     assert "[87,360]" in text
 
 
-def test_other_columns_and_units_are_named_after_an_arrow(docs: Path) -> None:
-    template = "{{laptop/figures/fig.csv: K=2 -> %}} {{laptop/figures/fig.csv: K=1 -> auroc}} "
-    template += "{{laptop/figures/fig.csv: K=1 -> share %}} {{laptop/figures/fig.csv: K=2 -> auroc}}"
-    text = written(docs, template)
+def test_other_columns_and_units_are_named(docs: Path) -> None:
+    calls = ('unit="%", K=2', '"auroc", K=1', '"share", "%", K=1', '"auroc", K=2')
+    text = written(docs, " ".join(f'{{{{ number("laptop/figures/fig.csv", {call}) }}}}' for call in calls))
     assert text.startswith("[50.0](results/laptop/figures/fig.csv")
     assert "[0.9 [0.8, 0.95]]" in text
     assert "[12.5]" in text
@@ -59,24 +62,25 @@ def test_other_columns_and_units_are_named_after_an_arrow(docs: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("place", "message"),
+    ("call", "message"),
     [
-        ("laptop/nothing.csv: K=1", "no such table"),
-        ("laptop/figures/fig.csv: L=1", "no column 'L': expected one of K, value, auroc, "),
-        ("laptop/figures/fig.csv: K=1 -> low", "no column 'low'"),
-        ("laptop/figures/fig.csv: K=4", "0 rows with K=4: expected one"),
-        ("laptop/claims.csv: level=0.95", "2 rows with level=0.95: expected one"),
+        ('number("laptop/nothing.csv", K=1)', "no such table"),
+        ('number("laptop/figures/fig.csv", L=1)', "no column 'L': expected one of K, value, auroc, "),
+        ('number("laptop/figures/fig.csv", "low", K=1)', "no column 'low'"),
+        ('number("laptop/figures/fig.csv", K=4)', "0 rows with {'K': '4'}: expected one"),
+        ('number("laptop/claims.csv", level=0.95)', "2 rows with {'level': '0.95'}: expected one"),
+        ("nmber(1)", r"template\.md: 'nmber' is undefined"),
     ],
 )
-def test_a_number_without_its_one_row_is_refused(docs: Path, place: str, message: str) -> None:
-    (docs / "template.md").write_text(f"It is {{{{{place}}}}}.\n")
+def test_a_number_without_its_one_row_is_refused(docs: Path, call: str, message: str) -> None:
+    (docs / "template.md").write_text(f"It is {{{{ {call} }}}}.\n")
     with pytest.raises(CvotingError, match=message):
         write_findings(docs / "template.md", docs / "results", docs / "findings.md", check=False)
     assert not (docs / "findings.md").exists()
 
 
 def test_a_page_with_other_numbers_is_found(docs: Path) -> None:
-    (docs / "template.md").write_text("{{laptop/claims.csv: claim=c3}}\n")
+    (docs / "template.md").write_text('{{ number("laptop/claims.csv", claim="c3") }}\n')
     files = docs / "template.md", docs / "results", docs / "findings.md"
     with pytest.raises(CvotingError, match=r"findings\.md has other numbers than .*results: run"):
         write_findings(*files, check=True)

@@ -1,10 +1,12 @@
 """What the jobs over a whole study gather: the banks, runs and seeds of which they are made, in their order."""
 
+from collections.abc import Callable
 from dataclasses import fields
 from typing import Any
 
 from cvoting.params.bootstrap import Bootstrap
 from cvoting.params.core import plain
+from cvoting.params.rollouts import BankParams
 from cvoting.params.study import Study
 
 #: The kinds of a bank's tables, beside that of votes and of their comparison, that claims are judged by.
@@ -24,24 +26,24 @@ def summary(study: Study) -> dict[str, list[Any]]:
 def claims(study: Study) -> dict[str, Any]:
     """What claims are judged by, in its order: banks by model and dataset, of each kind of table those that have one.
 
-    Of several banks of a model on a dataset the first by name with most candidates is meant, but none that starts
-    otherwise than its model was trained to or has raw weights.  The variants of Table 4 are those of its block, where
-    they solve the puzzles that the paper's do.
+    Of several banks of a model on a dataset the first by name with most candidates is meant, and of what is said of
+    steps one with most steps.  The variants of Table 4 are those of its block, where they solve the puzzles that the
+    paper's do.
     """
-    banks: dict[str, dict[str, str]] = {}
-    for name, block in sorted(study.banks.items(), key=lambda bank: (-bank[1].candidates, bank[0])):
-        if not block.random_start_anyway and block.weights == "average" and block.split == "test":
-            banks.setdefault(study.runs[block.run].model, {}).setdefault(block.dataset, name)
+    banks = _of_models(study, lambda bank: (bank.candidates,))
+    longest = _of_models(study, lambda bank: ("steps" in bank.tables, bank.T_eval, bank.candidates))
     ablation = study.tables.table4_ablation
     whole = study.banks.get(ablation.full) if ablation else None
     variants = plain(ablation) if whole and whole.dataset == ABLATED else {}
-    used = sorted({*variants.values(), *(bank for of_model in banks.values() for bank in of_model.values())})
+    meant = (bank for of_model in (*banks.values(), *longest.values()) for bank in of_model.values())
+    used = sorted({*variants.values(), *meant})
     tables = {kind: [bank for bank in used if kind in study.banks[bank].tables] for kind in ("voting", *CLAIMED_KINDS)}
     return {
         "study": study.study,
         "title": study.title,
         "paper_scale": study.paper_scale,
         "banks": banks,
+        "longest": longest,
         "ablation": variants,
         "tables": tables | {"paired": tables["voting"]},
         # The dataset that comes last by its name: Sudoku-hard, where there is one.
@@ -54,6 +56,18 @@ def claims(study: Study) -> dict[str, Any]:
 def intervals(study: Study) -> dict[str, Any]:
     """The intervals of what is said of confidence."""
     return {field.name: getattr(study.calibration, field.name) for field in fields(Bootstrap)}
+
+
+def _of_models(study: Study, most: Callable[[BankParams], tuple[int, ...]]) -> dict[str, dict[str, str]]:
+    """By model and dataset the first bank by name with the most of something.
+
+    Banks that start otherwise than their model was trained to, or have raw weights, are not meant.
+    """
+    banks: dict[str, dict[str, str]] = {}
+    for name, block in sorted(sorted(study.banks.items()), key=lambda bank: most(bank[1]), reverse=True):
+        if not block.random_start_anyway and block.weights == "average" and block.split == "test":
+            banks.setdefault(study.runs[block.run].model, {}).setdefault(block.dataset, name)
+    return banks
 
 
 def _first_training(study: Study, bank: str) -> tuple[str, int]:

@@ -267,7 +267,7 @@ class Tables:
             for kind, of in self.rows.items()
         }
         bootstrap = {"resamples": 200, "level": 0.95, "seed": 0}
-        known = Evidence(self.banks, {}, tables, {"itrsa": 3_000_000}, PUBLISHED, bootstrap)
+        known = Evidence(self.banks, self.banks, {}, tables, {"itrsa": 3_000_000}, PUBLISHED, bootstrap)
         return replace(known, **changes)
 
 
@@ -464,6 +464,16 @@ def test_votes_help_where_steps_no_longer_do_only_if_they_no_longer_do() -> None
     assert judge(Above(), rising, NOTHING, False) == Verdict.NOT_COMPARABLE
 
 
+def test_what_is_said_of_steps_is_that_of_the_bank_with_most() -> None:
+    evidence = stepped(0.1, 0.5, 0.7, 0.8)
+    shorter = replace(evidence, banks={"itrsa": {"maze_hard": "shorter"}})
+    for number in (growth_with_steps, gain_where_steps_end):
+        assert number(shorter, "itrsa", "maze_hard") == number(evidence, "itrsa", "maze_hard")
+    for number in (growth_with_steps, gain_where_steps_end):
+        with pytest.raises(NotRunError, match="no bank of itrsa on sudoku_hard"):
+            number(evidence, "itrsa", "sudoku_hard")
+
+
 def test_ties_are_shares_of_puzzles() -> None:
     rows = [vote("confidence", 4, 0.5, tie_share=0.4), vote("confidence_stablemax", 4, 0.5, tie_share=0.0)]
     tables = Tables().add("voting", "hrm", "sudoku_extreme", *rows)
@@ -616,8 +626,12 @@ def test_claims_are_judged_by_the_banks_that_vote_as_their_model_was_trained_to(
     assert laptop["ablation"]["no_ema"] == "itrsa_raw-sudoku_extreme"
     assert "itrsa_raw-sudoku_extreme" in laptop["tables"]["voting"]
     more = replace(toy.banks["itrsa-sudoku_hard"], candidates=16)
+    longer = replace(more, T_eval=8, read_at=(4, 8), candidates=5)
+    blind = replace(longer, T_eval=16, read_at=(), read_candidates=None, logit_candidates=0)
     raw = replace(more, weights="raw", candidates=32)
-    other = replace(toy, banks=toy.banks | {"more": more, "raw": raw}, tables=type(toy.tables)())
-    found = gathered.claims(other)
+    banks = toy.banks | {"more": more, "longer": longer, "blind": blind, "raw": raw}
+    found = gathered.claims(replace(toy, banks=banks, tables=type(toy.tables)()))
     assert found["banks"]["itrsa"]["sudoku_hard"] == "more"
+    assert found["longest"]["itrsa"]["sudoku_hard"] == "longer", "the one of most steps has no table of steps"
+    assert "longer" in found["tables"]["steps"]
     assert {kind for kind, banks in found["tables"].items() if "raw" in banks} == set()

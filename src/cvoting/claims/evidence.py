@@ -27,6 +27,7 @@ class Evidence:
 
     Attributes:
         banks: the bank of each model on each dataset.
+        longest: the same of what is said of steps: of several banks one with most steps.
         ablation: the bank of each variant of Table 4.
         tables: by kind ("voting", "paired", "steps", "calibration", "discrimination", "trajectories") and bank.
         parameters: how many each model has.
@@ -35,6 +36,7 @@ class Evidence:
     """
 
     banks: Mapping[str, Mapping[str, str]]
+    longest: Mapping[str, Mapping[str, str]]
     ablation: Mapping[str, str]
     tables: Mapping[str, Mapping[str, pd.DataFrame]]
     parameters: Mapping[str, int]
@@ -50,6 +52,11 @@ class Evidence:
         if dataset not in self.banks.get(model, {}):
             raise NotRunError(f"no bank of {model} on {dataset}")
         return self.banks[model][dataset]
+
+    def longest_bank(self, model: str, dataset: str) -> str:
+        """The same with the most steps."""
+        self.bank(model, dataset)
+        return self.longest[model][dataset]
 
     def variant(self, name: str) -> str:
         """The bank of a variant of Table 4.
@@ -144,7 +151,10 @@ class Evidence:
 
     def gain(self, model: str, dataset: str, K: int | None = None) -> Estimate:
         """What C-voting gains over no vote, paired; with its growth over K."""
-        bank = self.bank(model, dataset)
+        return self.gain_in(self.bank(model, dataset), K)
+
+    def gain_in(self, bank: str, K: int | None = None) -> Estimate:
+        """The same in a bank."""
         rows, found = self.compared(bank, NO_VOTE), self.paired(bank, NO_VOTE, K)
         return self.growing(found, rows)
 

@@ -107,7 +107,16 @@ ITRSA_CLAIMS = (
         "c20",
         "ItrSA++ gains from candidates like AKOrN",
         (
-            *(Part(f"gain on {WHERE[dataset]}", gain("itrsa", dataset), Grows(), "c20") for dataset in SUDOKUS),
+            *(
+                Part(
+                    f"gain on {WHERE[dataset]}",
+                    gain("itrsa", dataset),
+                    Grows(),
+                    "c20",
+                    headline=f"C-voting's gain grows with K, ItrSA++, {WHERE[dataset]}",
+                )
+                for dataset in SUDOKUS
+            ),
             Part(
                 "gain minus AKOrN's on Sudoku-hard", gain_over(("itrsa", HARD), ("akorn", HARD)), Near(SIMILAR), "c20"
             ),
@@ -130,6 +139,7 @@ ITRSA_CLAIMS = (
                     gain_over(("itrsa", dataset), ("itrsa", MAZE)),
                     Above(),
                     "c21",
+                    headline=f"ItrSA++'s gain on {WHERE[dataset]} minus that on Maze-hard",
                 )
                 for dataset in SUDOKUS
             ),
@@ -146,6 +156,7 @@ ITRSA_CLAIMS = (
                 partial(gain_where_steps_end, model="itrsa", dataset=dataset),
                 Above(),
                 "c24",
+                headline=f"C-voting's gain where more steps give none, ItrSA++, {WHERE[dataset]}",
             )
             for dataset in WHERE
         ),

@@ -10,7 +10,7 @@ from cvoting.table_files import ESTIMATOR, over_all_seeds, without_vote
 
 def growth_with_steps(evidence: Evidence, model: str, dataset: str) -> Estimate:
     """The accuracy without a vote at the last step minus that at the first, with its growth between them."""
-    bank = evidence.bank(model, dataset)
+    bank = evidence.longest_bank(model, dataset)
     rows = _without_vote(evidence, bank)
     found = minus(read_row(rows.iloc[-1]), read_row(rows.iloc[0]))
     steps = f"from step {rows['T_eval'].iloc[0]} to {rows['T_eval'].iloc[-1]}"
@@ -22,13 +22,13 @@ def gain_where_steps_end(evidence: Evidence, model: str, dataset: str) -> Estima
 
     It says nothing of steps where the accuracy without a vote still rises by more than a point in their last quarter.
     """
-    bank = evidence.bank(model, dataset)
+    bank = evidence.longest_bank(model, dataset)
     rows = _without_vote(evidence, bank)
     best, last = rows.iloc[int(rows["value"].argmax())], rows.iloc[-1]
     quarter = rows[rows["T_eval"] <= 0.75 * last["T_eval"]]
     if quarter.empty:
         raise NotRunError(f"no step before the last quarter in {bank}")
-    found, rise = evidence.gain(model, dataset), last["value"] - quarter["value"].iloc[-1]
+    found, rise = evidence.gain_in(bank), last["value"] - quarter["value"].iloc[-1]
     most = minus(evidence.accuracy(bank, kind="steps"), read_row(best))
     note = (
         f"{100 * rise:+.1f} points without a vote in the last quarter of the steps; C-voting at step {last['T_eval']} "

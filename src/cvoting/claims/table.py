@@ -52,9 +52,10 @@ def write_claims(
     """Write `claims.csv` and `claims.md`.
 
     Args:
-        recipe: `study`, `title`, `paper_scale`; `banks` by model and dataset; `ablation`, the banks of Table 4;
-            `tables`, by kind the banks that have such a table; `counted`, the run of each model whose parameters are
-            counted, with its first training seed; `shown`, the paper's figures and tables in the study; `bootstrap`.
+        recipe: `study`, `title`, `paper_scale`; `banks` and `longest` by model and dataset; `ablation`, the banks of
+            Table 4; `tables`, by kind the banks that have such a table; `counted`, the run of each model whose
+            parameters are counted, with its first training seed; `shown`, the paper's figures and tables in the study;
+            `bootstrap`.
         files: of each kind the tables, in the order of the recipe.
         checkpoints: of the runs of `counted`, in their order.
         published, field: reference/published.csv and reference/field.csv.
@@ -71,6 +72,7 @@ def write_claims(
     counted = dict(zip(recipe["counted"], map(count_parameters, checkpoints), strict=True))
     evidence = Evidence(
         banks=recipe["banks"],
+        longest=recipe["longest"],
         ablation=recipe["ablation"],
         tables={kind: read_tables(KINDS[kind], recipe["tables"][kind], files[kind]) for kind in KINDS},
         parameters=counted,

@@ -105,7 +105,16 @@ VOTING_CLAIMS = (
     Claim(
         "c18",
         "the advantage of C-voting over E-voting grows with the number of candidates",
-        tuple(Part(f"advantage on {WHERE[dataset]}", over_energy(dataset), Grows(), "c18") for dataset in SUDOKUS),
+        tuple(
+            Part(
+                f"advantage on {WHERE[dataset]}",
+                over_energy(dataset),
+                Grows(),
+                "c18",
+                headline=f"C-voting minus E-voting grows with K, AKOrN, {WHERE[dataset]}",
+            )
+            for dataset in SUDOKUS
+        ),
         "fig2_akorn_voting",
     ),
     Claim(

@@ -171,7 +171,7 @@ def title_panel(axes: Axes, data: pd.DataFrame, sizes: str = "") -> None:
     sizes = sizes or f"$n$ = {_all(data['puzzles'])} puzzles, $M$ = {_all(data['candidates'])}"
     steps = f"$T_\\mathrm{{eval}}$ = {_all(data['T_eval'])}"
     seeds = f"training seeds: {_all(data['training_seeds'])}, inference seeds: {_all(data['inference_seeds'])}"
-    interval = f"\ninterval: {', '.join(dict.fromkeys(data['interval']))}" if "interval" in data else ""
+    interval = f"\ninterval: {'; '.join(dict.fromkeys(data['interval']))}" if "interval" in data else ""
     axes.text(0.5, 1.02, f"{sizes}, {steps}\n{seeds}{interval}", transform=axes.transAxes, **SMALL)
 
 

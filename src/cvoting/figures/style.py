@@ -131,6 +131,7 @@ DATASETS = {
     "sudoku_hard": "Sudoku-hard",
     "sudoku_extreme": "Sudoku-extreme",
     "maze_hard": "Maze-hard",
+    "maze_12": "Mazes of 12x12 cells",
 }
 
 

@@ -89,7 +89,8 @@ def cost(args: argparse.Namespace) -> None:
     if (args.benchmarks is None) != (args.rate is None):
         raise CvotingError("--benchmarks and --rate make a record of jobs together: expected both, or neither")
     if args.benchmarks:
-        Record.here(args.benchmarks, args.rate).save(args.records / args.benchmarks.name / "jobs.json")
+        kept, new = args.records / args.benchmarks.name / "jobs.json", Record.here(args.benchmarks, args.rate)
+        (new.over(Record.load(kept)) if kept.exists() else new).save(kept)
     laptop = Record.load(args.records / "laptop/jobs.json")
     paper = read_study(Path("params/paper.yaml"))
     table, counts = _estimate(paper, "gpu", RATE, None)

@@ -4,8 +4,7 @@ import json
 import math
 import os
 import platform
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,7 +21,7 @@ class Measured(NamedTuple):
     bytes: float
 
 
-def read_benchmarks(folder: Path) -> Mapping[str, Measured]:
+def read_benchmarks(folder: Path) -> dict[str, Measured]:
     """What each job took, by its file in the folder without `.tsv`; a job without a file is not there.
 
     Args:
@@ -52,13 +51,22 @@ class Record:
 
     machine: str
     rate: float
-    jobs: Mapping[str, Measured]
+    jobs: dict[str, Measured]
 
     @staticmethod
     def here(folder: Path, rate: float) -> "Record":
         """The benchmark files of a study that this machine has made."""
         machine = f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores"
         return Record(machine, rate, read_benchmarks(folder))
+
+    def over(self, earlier: "Record") -> "Record":
+        """This record with the jobs of an earlier one that it lacks: a study may be made in several sittings.
+
+        Another machine, or another rate to compare with, starts anew.
+        """
+        if (earlier.machine, earlier.rate) != (self.machine, self.rate):
+            return self
+        return replace(self, jobs=dict(sorted((earlier.jobs | self.jobs).items())))
 
     def save(self, path: Path) -> None:
         """Write it, a line per job."""

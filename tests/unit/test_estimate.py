@@ -200,6 +200,18 @@ def test_benchmark_files_are_read_by_job(tmp_path: Path) -> None:
     assert (Record.load(path).rate, Record.load(path).machine) == (5e10, record.machine)
 
 
+def test_a_record_keeps_the_jobs_of_an_earlier_one_of_the_same_machine() -> None:
+    earlier = Record("a", 5e10, {"train/b": Measured(1.0, 1.0), "train/a": Measured(2.0, 2.0)})
+    later = Record("a", 5e10, {"train/b": Measured(3.0, 3.0), "train/c": Measured(4.0, 4.0)})
+    assert {job: taken.seconds for job, taken in later.over(earlier).jobs.items()} == {
+        "train/a": 2.0,
+        "train/b": 3.0,
+        "train/c": 4.0,
+    }
+    assert later.over(replace(earlier, machine="b")) == later
+    assert later.over(replace(earlier, rate=1e10)) == later
+
+
 @pytest.mark.parametrize("content", ["", "s\tmax_rss\n", "time\n1\n", "s\tmax_rss\nfast\t1\n"])
 def test_another_file_in_the_place_of_a_benchmark_is_refused(tmp_path: Path, content: str) -> None:
     (tmp_path / "train").mkdir()

@@ -69,7 +69,7 @@ def test_other_columns_and_units_are_named(docs: Path) -> None:
         ('number("laptop/figures/fig.csv", "low", K=1)', "no column 'low'"),
         ('number("laptop/figures/fig.csv", K=4)', "0 rows with {'K': '4'}: expected one"),
         ('number("laptop/claims.csv", level=0.95)', "2 rows with {'level': '0.95'}: expected one"),
-        ("nmber(1)", r"template\.md: 'nmber' is undefined"),
+        ("figure(1)", r"template\.md: 'figure' is undefined"),
     ],
 )
 def test_a_number_without_its_one_row_is_refused(docs: Path, call: str, message: str) -> None:

@@ -55,7 +55,7 @@ def numbers(results: Path, folder: Path) -> Callable[..., str]:
 
     @cache
     def table(file: str) -> pd.DataFrame:
-        return read_published(results / file)
+        return read_results(results / file)
 
     def number(file: str, show: str = "value", unit: str = "", **row: object) -> str:
         wanted = {column: str(value) for column, value in row.items()}
@@ -66,7 +66,7 @@ def numbers(results: Path, folder: Path) -> Callable[..., str]:
     return number
 
 
-def read_published(path: Path) -> pd.DataFrame:
+def read_results(path: Path) -> pd.DataFrame:
     """A published table, as text.
 
     Raises:

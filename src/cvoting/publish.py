@@ -45,7 +45,9 @@ def _copy(file: Path, copy: Path) -> None:
 def _copy_picture(file: Path, copy: Path) -> None:
     with Image.open(file) as picture:
         width, height = (round(SCALE * pixels) for pixels in picture.size)
-        small = picture.convert("RGB").resize((width, height), Image.Resampling.LANCZOS).quantize(COLOURS)
+        small = picture.convert("RGB").resize((width, height), Image.Resampling.LANCZOS)
+        # By octree: a median cut, the default, gives rare colours, those of curves, to their neighbours.
+        small = small.quantize(COLOURS, Image.Quantize.FASTOCTREE)
     with atomic_path(copy) as temporary:
         small.save(temporary, format="PNG", optimize=True)
 

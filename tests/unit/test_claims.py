@@ -176,7 +176,8 @@ def test_nothing_is_reproduced_but_at_the_papers_scale(
         ("not_comparable not_run", "not_comparable"),
         ("not_run not_run", "not_run"),
         ("reproduced not_reproduced", "not_reproduced"),
-        ("yes no", "no"),
+        ("yes no", "yes"),
+        ("no undecided", "undecided"),
     ],
 )
 def test_a_claim_holds_where_each_number_that_bears_on_it_says_so(verdicts: str, verdict: str) -> None:
@@ -521,7 +522,9 @@ def test_every_number_of_a_claim_has_a_rule_in_words_and_a_published_row(reposit
 def test_an_empty_study_has_run_nothing_but_the_published_comparison(repository: Path) -> None:
     published = read_published(repository / "reference/published.csv").set_index("id")
     evidence = Tables().evidence(published=published, parameters={})
-    table = claims_table(CLAIMS, evidence, {"study": "s", "title": "t", "paper_scale": True, "shown": []})
+    table = claims_table(
+        CLAIMS, evidence, {"study": "s", "title": "t", "paper_scale": True, "shown": [], "trained_on": {}}
+    )
     assert tuple(table.columns) == COLUMNS
     assert set(table.loc[table["claim"] != "q2", "claim_verdict"]) == {"not run"}
     assert table.set_index("number").loc["published difference", "verdict"] == "yes"
@@ -545,9 +548,10 @@ def test_a_row_says_number_interval_sizes_and_verdict() -> None:
             "c7", "not run", (Part("a number", lambda e: e.accuracy(e.bank("a", "b")), Above(), "c6", headline="x"),)
         ),
     ]
-    about = {"study": "s", "title": "t", "paper_scale": False, "shown": ["fig"]}
+    about = {"study": "s", "title": "t", "paper_scale": False, "shown": ["fig"], "trained_on": {"b": "sudoku"}}
     table = claims_table(claims, Tables().evidence(), about)
     row = table.iloc[0]
+    assert row["note"] == "b trained on sudoku"
     assert row[["puzzles", "training_seeds", "inference_seeds", "banks"]].tolist() == ["100 / 50", "1", "5 / 1", "a b"]
     assert row["rollout_steps"] == 100 * 5 * 4 * 16 + 50 * 4 * 16
     assert row[["verdict", "claim_verdict"]].tolist() == ["holds in kind", "undecided"]
@@ -562,7 +566,7 @@ def test_a_row_says_number_interval_sizes_and_verdict() -> None:
 def readme(tmp_path: Path) -> tuple[Path, Path]:
     """A page with a place for the table, and a table of claims."""
     claims = [Claim("c6", "a claim", (part(Above(), found(0.1, 0.2), headline="the number"),))]
-    about = {"study": "s", "title": "t", "paper_scale": False, "shown": []}
+    about = {"study": "s", "title": "t", "paper_scale": False, "shown": [], "trained_on": {}}
     write_csv(claims_table(claims, Tables().evidence(), about), tmp_path / "claims.csv")
     (tmp_path / "README.md").write_text(f"before\n{BEGIN.format(study='s')}\n{END}\nafter\n")
     return tmp_path / "claims.csv", tmp_path / "README.md"
@@ -635,3 +639,18 @@ def test_claims_are_judged_by_the_banks_that_vote_as_their_model_was_trained_to(
     assert found["longest"]["itrsa"]["sudoku_hard"] == "longer", "the one of most steps has no table of steps"
     assert "longer" in found["tables"]["steps"]
     assert {kind for kind, banks in found["tables"].items() if "raw" in banks} == set()
+
+
+def test_claims_are_judged_by_models_trained_for_the_puzzles_where_there_are_any(repository: Path) -> None:
+    toy = read_study(repository / "params/toy.yaml")
+    datasets = toy.datasets | {"others": toy.datasets["sudoku"]}
+    toy = replace(
+        toy, datasets=datasets, runs=toy.runs | {"itrsa-others": replace(toy.runs["itrsa-sudoku"], dataset="others")}
+    )
+    strange = replace(toy.banks["itrsa-sudoku_hard"], run="itrsa-others", candidates=64)
+    both = gathered.claims(replace(toy, banks=toy.banks | {"strange": strange}))
+    assert (both["banks"]["itrsa"]["sudoku_hard"], both["trained_on"]) == ("itrsa-sudoku_hard", {})
+    alone = {name: bank for name, bank in toy.banks.items() if not name.startswith("itrsa")} | {"strange": strange}
+    only = gathered.claims(replace(toy, banks=alone, figures=type(toy.figures)(), tables=type(toy.tables)()))
+    assert only["banks"]["itrsa"]["sudoku_hard"] == "strange"
+    assert only["trained_on"] == {"strange": "others"}

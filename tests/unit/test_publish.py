@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, ImageColor
 
 from cvoting.publish import PAGE, publish
 from cvoting.table_files import TableError
@@ -39,6 +39,20 @@ def test_files_are_copied_and_pictures_become_smaller(files: list[Path], tmp_pat
     with Image.open(copy) as picture:
         assert (picture.size, picture.mode) == ((60, 45), "P")
     assert copy.stat().st_size < files[-1].stat().st_size / 4
+
+
+def test_colours_of_curves_survive_among_many_others(files: list[Path], tmp_path: Path) -> None:
+    shades = np.linspace(0, 255, 120 * 120).reshape(120, 120, 1)
+    picture = np.concatenate([shades, shades[::-1], np.full_like(shades, 150)], axis=2).astype(np.uint8)
+    colours = {"#0072B2": (10, 4), "#E69F00": (30, 4), "#D55E00": (50, 4), "#009E73": (70, 4)}
+    for colour, (row, column) in colours.items():
+        picture[row : row + 8, column : column + 8] = ImageColor.getrgb(colour)
+    Image.fromarray(picture).save(files[-1])
+    publish("a study", files, tmp_path / "results", tmp_path / "docs")
+    with Image.open(tmp_path / "docs/figures/fig2_akorn_voting.png") as copy:
+        shown = np.asarray(copy.convert("RGB")).astype(int)
+    for colour, (row, column) in colours.items():
+        assert abs(shown[row // 2 + 2, column // 2 + 2] - ImageColor.getrgb(colour)).max() <= 16, colour
 
 
 def test_the_page_shows_figures_tables_and_how_trainings_ended(files: list[Path], tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ def headline(table: pd.DataFrame) -> pd.DataFrame:
     """
     shown = table[table["headline"].notna() & table["value"].notna()]
     rows = [row for _, row in shown.iterrows()]
-    study = shown["study"].iloc[0]
+    study = table["study"].iloc[0]
     return pd.DataFrame(
         {
             "claim": [f"{row['claim']}: {row['headline']}" for row in rows],

@@ -242,13 +242,16 @@ def judge(rule: Rule, found: Estimate, printed: Printed, paper_scale: bool, ques
 
 #: What decides over a claim of several numbers: the first of these that is said of one of them.
 ORDER = (
-    Verdict.NOT_REPRODUCED, Verdict.FAILS, Verdict.NO, Verdict.UNDECIDED, Verdict.REPRODUCED, Verdict.HOLDS,
-    Verdict.YES, Verdict.NOT_COMPARABLE, Verdict.NOT_RUN,
+    Verdict.NOT_REPRODUCED, Verdict.FAILS, Verdict.YES, Verdict.UNDECIDED, Verdict.NO, Verdict.REPRODUCED,
+    Verdict.HOLDS, Verdict.NOT_COMPARABLE, Verdict.NOT_RUN,
 )  # fmt: skip
 
 
 def overall(verdicts: list[Verdict]) -> Verdict:
-    """The verdict on a claim of several numbers: it holds where it holds for each that bears on it."""
+    """The verdict on a claim of several numbers: it holds where it holds for each that bears on it.
+
+    A question asks whether something is so anywhere: one yes answers it.
+    """
     return min(verdicts, key=ORDER.index)
 
 

@@ -53,7 +53,8 @@ def write_claims(
 
     Args:
         recipe: `study`, `title`, `paper_scale`; `banks` and `longest` by model and dataset; `ablation`, the banks of
-            Table 4; `tables`, by kind the banks that have such a table; `counted`, the run of each model whose
+            Table 4; `tables`, by kind the banks that have such a table; `trained_on`, the training puzzles of
+            banks whose model trained for others; `counted`, the run of each model whose
             parameters are counted, with its first training seed; `shown`, the paper's figures and tables in the study;
             `bootstrap`.
         files: of each kind the tables, in the order of the recipe.
@@ -90,11 +91,11 @@ def claims_table(claims: Sequence[Claim], evidence: Evidence, about: Mapping[str
     Args:
         claims: which.
         evidence: the study.
-        about: `study`, `title`, `paper_scale` and `shown`, as of `write_claims`.
+        about: `study`, `title`, `paper_scale`, `trained_on` and `shown`, as of `write_claims`.
     """
     rows: list[dict[str, object]] = []
     for claim in claims:
-        of_parts = [_row(claim, part, evidence, about["paper_scale"]) for part in claim.parts]
+        of_parts = [_row(claim, part, evidence, about) for part in claim.parts]
         verdict = overall([Verdict(str(row["verdict"])) for row in of_parts])
         target = claim.shown_in if claim.shown_in in about["shown"] else "claims"
         shared = {"claim": claim.id, "about": claim.about, "claim_verdict": verdict.value}
@@ -104,7 +105,7 @@ def claims_table(claims: Sequence[Claim], evidence: Evidence, about: Mapping[str
     return pd.DataFrame(rows, columns=list(COLUMNS)).astype(whole)
 
 
-def _row(claim: Claim, part: Part, evidence: Evidence, paper_scale: bool) -> dict[str, object]:
+def _row(claim: Claim, part: Part, evidence: Evidence, study: Mapping[str, Any]) -> dict[str, object]:
     """What there is to say of a number."""
     printed = evidence.printed(part.published)
     about: dict[str, object] = {
@@ -123,17 +124,19 @@ def _row(claim: Claim, part: Part, evidence: Evidence, paper_scale: bool) -> dic
         found = part.number(evidence)
     except NotRunError as missing:
         return about | {"verdict": Verdict.NOT_RUN.value, "note": str(missing)}
-    verdict = judge(part.rule, found, Printed.of(printed), paper_scale, claim.question)
-    return about | _numbers(found) | {"verdict": verdict.value}
+    verdict = judge(part.rule, found, Printed.of(printed), study["paper_scale"], claim.question)
+    return about | _numbers(found, study["trained_on"]) | {"verdict": verdict.value}
 
 
-def _numbers(found: Estimate) -> dict[str, object]:
-    """The columns of an estimate."""
+def _numbers(found: Estimate, trained_on: Mapping[str, str]) -> dict[str, object]:
+    """The columns of an estimate; its note names models that trained on other puzzles than those they solve."""
     sources = {source.bank: source for source in found.sources}.values()
     sizes = {
         name: " / ".join(dict.fromkeys(str(getattr(source, name)) for source in sources))
         for name in ("puzzles", "training_seeds", "inference_seeds")
     }
+    banks = [source.bank for source in sources]
+    foreign = [f"{bank} trained on {trained_on[bank]}" for bank in banks if bank in trained_on]
     return {
         **rounded({"value": found.value, "low": found.low, "high": found.high}),
         **sizes,
@@ -142,6 +145,6 @@ def _numbers(found: Estimate) -> dict[str, object]:
         "K": found.K,
         "trend": None if found.trend is None else round(found.trend, 12),
         "rollout_steps": sum(source.rollout_steps for source in sources) or None,
-        "banks": " ".join(source.bank for source in sources),
-        "note": "; ".join(filter(None, [found.incomparable, found.note])),
+        "banks": " ".join(banks),
+        "note": "; ".join(filter(None, [found.incomparable, *foreign, found.note])),
     }

@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from cvoting.figures.style import DATASETS, MODELS, save
+from cvoting.paper_setting import TRAINED_ON
 from cvoting.params.core import build
 from cvoting.params.figures import FigureParams
 from cvoting.published import read_published
@@ -18,8 +19,6 @@ from cvoting.table_files import METRICS, read_tables, unlearned, write_csv
 ABOUT = (
     "study", "run", "model", "dataset", "split", "origin", "T_eval", "puzzles", "candidates", "level", "interval",
 )  # fmt: skip
-#: What a dataset without puzzles to train on is solved by: models trained on another one.
-TRAINED_ON = {"sudoku_hard": "sudoku"}
 SMALL: dict[str, Any] = {"fontsize": 6.5, "color": "0.35", "ha": "center", "va": "bottom"}
 
 #: prepare(tables by bank, or by kind and bank, params, title, paper_scale, published) -> every number that is drawn.

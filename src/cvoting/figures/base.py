@@ -1,5 +1,6 @@
 """What every figure of the voting tables has in common: how it is written, and what its rows say of themselves."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -132,6 +133,17 @@ def note_below(axes: Axes, note: str) -> None:
         note: the words, of one line or more.
     """
     axes.annotate(note, (0.5, 0), (0, -2), axes.xaxis.label, "offset points", **SMALL | {"va": "top"})
+
+
+def rows_and_columns(panels: int, across: int) -> tuple[int, int]:
+    """How many rows and columns some panels take, with at most `across` of them side by side and rows evenly filled.
+
+    Args:
+        panels: how many there are, 1 or more.
+        across: the most in a row.
+    """
+    down = math.ceil(panels / across)
+    return down, math.ceil(panels / down)
 
 
 def model_names(data: pd.DataFrame) -> str:

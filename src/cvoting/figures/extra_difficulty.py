@@ -11,7 +11,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from cvoting.figures.base import ABOUT, draw_notes, model_names, title_panel, without_note, write_figure
+from cvoting.figures.base import (
+    ABOUT,
+    draw_notes,
+    model_names,
+    rows_and_columns,
+    title_panel,
+    without_note,
+    write_figure,
+)
 from cvoting.figures.style import COLOURS, MARKERS, NAMES, OPTIMAL_NAME, percent_axis, style
 from cvoting.figures.voting_curves import DASHES
 from cvoting.params.figures import DifficultyFigure
@@ -69,8 +77,7 @@ def prepare(
 def draw(data: pd.DataFrame) -> Figure:
     """The figure of what `prepare` made."""
     panels = data[["bank", "metric"]].drop_duplicates().values.tolist()
-    down = -(-len(panels) // ACROSS)
-    across = -(-len(panels) // down)
+    down, across = rows_and_columns(len(panels), ACROSS)
     with style():
         figure = Figure(figsize=(WIDE * max(2, across), 0.8 + HIGH * down), layout="constrained")
         for place, (bank, metric) in enumerate(panels):

@@ -14,7 +14,16 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from cvoting.figures.base import ABOUT, draw_notes, model_names, note_below, title_panel, without_note, write_figure
+from cvoting.figures.base import (
+    ABOUT,
+    draw_notes,
+    model_names,
+    note_below,
+    rows_and_columns,
+    title_panel,
+    without_note,
+    write_figure,
+)
 from cvoting.figures.confidence_base import counted
 from cvoting.figures.style import COLOURS, MARKERS, NAMES, candidates_axis, percent_ticks, style
 from cvoting.figures.voting_curves import DASHES
@@ -64,8 +73,7 @@ def prepare(
 def draw(data: pd.DataFrame) -> Figure:
     """The figure of what `prepare` made."""
     panels = data[["bank", "metric"]].drop_duplicates().values.tolist()
-    down = -(-len(panels) // ACROSS)
-    across = -(-len(panels) // down)
+    down, across = rows_and_columns(len(panels), ACROSS)
     with style():
         figure = Figure(figsize=(WIDE * across, 0.9 + HIGH * down), layout="constrained")
         for place, (bank, metric) in enumerate(panels):

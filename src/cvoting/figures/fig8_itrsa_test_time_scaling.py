@@ -14,8 +14,16 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from cvoting.figures.base import ABOUT, draw_notes, model_names, title_panel, without_note, write_figure
-from cvoting.figures.style import COLOURS, MARKERS, NAMES, OPTIMAL, OPTIMAL_NAME, WIDTH, percent_axis, style
+from cvoting.figures.base import (
+    ABOUT,
+    draw_notes,
+    model_names,
+    rows_and_columns,
+    title_panel,
+    without_note,
+    write_figure,
+)
+from cvoting.figures.style import ACROSS, COLOURS, MARKERS, NAMES, OPTIMAL, OPTIMAL_NAME, WIDTH, percent_axis, style
 from cvoting.params.figures import StepsFigure
 from cvoting.table_files import ESTIMATOR, METRICS, NO_VOTE, over_all_seeds, seeds_of, unlearned, without_vote
 
@@ -45,11 +53,14 @@ def prepare(
 def draw(data: pd.DataFrame) -> Figure:
     """The figure of what `prepare` made."""
     banks = list(dict.fromkeys(data["bank"]))
+    down, across = rows_and_columns(len(banks), ACROSS)
     with style():
-        figure = Figure(figsize=(WIDTH / 2 * max(2, len(banks)), 3.2), layout="constrained")
-        for axes, bank in zip(figure.subplots(1, len(banks), squeeze=False)[0], banks, strict=True):
+        figure = Figure(figsize=(WIDTH / 2 * max(2, across), 3.2 * down), layout="constrained")
+        for place, bank in enumerate(banks):
+            axes = figure.add_subplot(down, across, place + 1)
             _draw_panel(axes, data[data["bank"] == bank])
-        figure.axes[0].set_ylabel("Board accuracy (%)")
+            if place % across == 0:
+                axes.set_ylabel("Board accuracy (%)")
         figure.suptitle(f"{model_names(data)}, {data['title'].iloc[0]}", fontweight="bold")
         figure.legend(handles=_legend(data), loc="outside lower center", ncols=3)
     return figure

@@ -20,6 +20,8 @@ from cvoting.atomic import atomic_path
 
 #: Width of a figure of two panels, inches.
 WIDTH = 6.5
+#: The most panels of half that width side by side.
+ACROSS = 3
 #: Pixels per inch of PNG files.
 DPI = 300
 

@@ -9,8 +9,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from cvoting.figures.base import ABOUT, draw_notes, model_names, panel_rows, title_panel, without_note
+from cvoting.figures.base import ABOUT, draw_notes, model_names, panel_rows, rows_and_columns, title_panel, without_note
 from cvoting.figures.style import (
+    ACROSS,
     COLOURS,
     MARKERS,
     MODELS,
@@ -66,11 +67,14 @@ def prepare(
 def draw(data: pd.DataFrame) -> Figure:
     """The figure of what `prepare` made."""
     panels, look = list(dict.fromkeys(data["panel"])), _looks(data)
+    down, across = rows_and_columns(len(panels), ACROSS)
     with style():
-        figure = Figure(figsize=(WIDTH / 2 * max(2, len(panels)), 3.4), layout="constrained")
-        for axes, panel in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
+        figure = Figure(figsize=(WIDTH / 2 * max(2, across), 3.4 * down), layout="constrained")
+        for place, panel in enumerate(panels):
+            axes = figure.add_subplot(down, across, place + 1)
             _draw_panel(axes, data[data["panel"] == panel], look)
-        figure.axes[0].set_ylabel("Board accuracy (%)")
+            if place % across == 0:
+                axes.set_ylabel("Board accuracy (%)")
         figure.suptitle(f"{model_names(data[~_alone(data)])}, {data['title'].iloc[0]}", fontweight="bold")
         figure.legend(handles=_legend(data), loc="outside lower center", ncols=3)
     return figure

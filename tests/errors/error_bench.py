@@ -150,7 +150,9 @@ class Bench:
             by: which; Ctrl-C's.
             launcher: a command that starts the process.
         """
-        code = f"import runpy; {prelude}; runpy.run_module('cvoting', run_name='__main__', alter_sys=True)"
+        # What runs in the background of a shell ignores Ctrl-C, and so do its children: these listen again.
+        listen = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+        code = f"{listen}; import runpy; {prelude}; runpy.run_module('cvoting', run_name='__main__', alter_sys=True)"
         self._start(f"python -m cvoting {words}")
         with self._popen([*launcher, sys.executable, "-c", code, *shlex.split(words)]) as process:
             while stop and not stop() and process.poll() is None:

@@ -25,7 +25,7 @@ from cvoting.figures import (
     overview,
     style,
 )
-from cvoting.figures.base import dataset_name
+from cvoting.figures.base import dataset_name, rows_and_columns
 from cvoting.figures.registry import FIGURES
 from cvoting.flops.base import NetworkFlops
 from cvoting.params.core import plain
@@ -398,7 +398,7 @@ def test_the_figure_of_scaling_has_a_curve_for_each_number_of_candidates_and_sha
 ) -> None:
     data = prepared("extra_compute_scaling", table_files)
     figure = extra_compute_scaling.draw(data)
-    upper, lower = figure.axes[0], figure.axes[2]
+    upper, lower = figure.axes[:2]
     rows = data[(data["bank"] == "hard") & (data["measure"] == "accuracy")]
     for K_shown, line in zip(K, upper.lines, strict=False):
         of_K = rows[rows["K"] == K_shown].sort_values("T_eval")
@@ -408,14 +408,25 @@ def test_the_figure_of_scaling_has_a_curve_for_each_number_of_candidates_and_sha
     some = {"share": 0.25, "share_low": -0.1, "share_high": 0.5}
     with_shares = data.assign(**{name: data[name].where(data["measure"] != "depth", n) for name, n in some.items()})
     with_shares = with_shares.assign(**{n: with_shares[n].where(data["measure"] != "breadth", 0.75) for n in some})
-    said = extra_compute_scaling.draw(with_shares).axes[2].get_xlabel()
+    said = extra_compute_scaling.draw(with_shares).axes[1].get_xlabel()
     assert said.endswith("\nshares: depth 25% (-10 to 50), breadth 75% (75 to 75)")
-    said = extra_compute_scaling.draw(data.assign(share=np.nan)).axes[2].get_xlabel()
+    said = extra_compute_scaling.draw(data.assign(share=np.nan)).axes[1].get_xlabel()
     assert said.endswith("\nshares: undefined, as there may be no gain")
     gains = data[(data["bank"] == "hard") & data["measure"].isin(list(extra_compute_scaling.GAINS))]
     low, high = lower.get_ylim()
     assert low <= min(0, gains["low"].min())
     assert max(0, gains["high"].max()) <= high
+
+
+def test_many_banks_fill_rows_and_the_gains_of_a_bank_are_below_its_curves(table_files) -> None:
+    data = prepared("extra_compute_scaling", table_files)
+    hard = data[data["bank"] == "hard"]
+    figure = extra_compute_scaling.draw(pd.concat([hard.assign(bank=name) for name in "abcde"]))
+    places = [axes.get_subplotspec() for axes in figure.axes]
+    found = [(place.rowspan.start, place.colspan.start) for place in places]
+    assert found[::2] == [(0, 0), (0, 1), (0, 2), (2, 0), (2, 1)]
+    assert found[1::2] == [(1, 0), (1, 1), (1, 2), (3, 0), (3, 1)]
+    assert [rows_and_columns(panels, 3) for panels in (1, 3, 4, 7)] == [(1, 1), (1, 3), (2, 2), (3, 3)]
 
 
 def test_a_figure_of_scaling_reads_tables_of_scaling_only(table_files, repository, tmp_path) -> None:

@@ -1,7 +1,7 @@
 """What every figure of the voting tables has in common: how it is written, and what its rows say of themselves."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -144,6 +144,22 @@ def rows_and_columns(panels: int, across: int) -> tuple[int, int]:
     """
     down = math.ceil(panels / across)
     return down, math.ceil(panels / down)
+
+
+def row_by_row(figure: Figure, panels: int, across: int, label: str) -> Iterator[Axes]:
+    """The panels of a figure, by `rows_and_columns`; the y axes of the first of each row have a label.
+
+    Args:
+        figure: without panels.
+        panels, across: as of `rows_and_columns`.
+        label: of what all panels show.
+    """
+    down, across = rows_and_columns(panels, across)
+    for place in range(panels):
+        axes = figure.add_subplot(down, across, place + 1)
+        if place % across == 0:
+            axes.set_ylabel(label)
+        yield axes
 
 
 def model_names(data: pd.DataFrame) -> str:

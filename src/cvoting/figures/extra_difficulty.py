@@ -15,6 +15,7 @@ from cvoting.figures.base import (
     ABOUT,
     draw_notes,
     model_names,
+    row_by_row,
     rows_and_columns,
     title_panel,
     without_note,
@@ -80,11 +81,9 @@ def draw(data: pd.DataFrame) -> Figure:
     down, across = rows_and_columns(len(panels), ACROSS)
     with style():
         figure = Figure(figsize=(WIDE * max(2, across), 0.8 + HIGH * down), layout="constrained")
-        for place, (bank, metric) in enumerate(panels):
-            axes = figure.add_subplot(down, across, place + 1)
+        places = row_by_row(figure, len(panels), ACROSS, "Accuracy (%)")
+        for axes, (bank, metric) in zip(places, panels, strict=True):
             _draw_panel(axes, data[(data["bank"] == bank) & (data["metric"] == metric)])
-            if place % across == 0:
-                axes.set_ylabel("Accuracy (%)")
         figure.suptitle(f"{model_names(data)}, {data['title'].iloc[0]}", fontweight="bold")
         figure.legend(handles=_legend(data), loc="outside lower center", ncols=3)
     return figure

@@ -19,6 +19,7 @@ from cvoting.figures.base import (
     draw_notes,
     model_names,
     note_below,
+    row_by_row,
     rows_and_columns,
     title_panel,
     without_note,
@@ -76,11 +77,9 @@ def draw(data: pd.DataFrame) -> Figure:
     down, across = rows_and_columns(len(panels), ACROSS)
     with style():
         figure = Figure(figsize=(WIDE * across, 0.9 + HIGH * down), layout="constrained")
-        for place, (bank, metric) in enumerate(panels):
-            axes = figure.add_subplot(down, across, place + 1)
+        places = row_by_row(figure, len(panels), ACROSS, "Share of the gap closed (%)")
+        for axes, (bank, metric) in zip(places, panels, strict=True):
             _draw_panel(axes, data[(data["bank"] == bank) & (data["metric"] == metric)])
-            if place % across == 0:
-                axes.set_ylabel("Share of the gap closed (%)")
         figure.suptitle(f"Selection rules, {data['title'].iloc[0]}", fontweight="bold")
         figure.legend(handles=_legend(data), loc="outside lower center", ncols=min(5, 2 * across - 1))
     return figure

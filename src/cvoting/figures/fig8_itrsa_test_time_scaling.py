@@ -18,6 +18,7 @@ from cvoting.figures.base import (
     ABOUT,
     draw_notes,
     model_names,
+    row_by_row,
     rows_and_columns,
     title_panel,
     without_note,
@@ -56,11 +57,9 @@ def draw(data: pd.DataFrame) -> Figure:
     down, across = rows_and_columns(len(banks), ACROSS)
     with style():
         figure = Figure(figsize=(WIDTH / 2 * max(2, across), 3.2 * down), layout="constrained")
-        for place, bank in enumerate(banks):
-            axes = figure.add_subplot(down, across, place + 1)
+        places = row_by_row(figure, len(banks), ACROSS, "Board accuracy (%)")
+        for axes, bank in zip(places, banks, strict=True):
             _draw_panel(axes, data[data["bank"] == bank])
-            if place % across == 0:
-                axes.set_ylabel("Board accuracy (%)")
         figure.suptitle(f"{model_names(data)}, {data['title'].iloc[0]}", fontweight="bold")
         figure.legend(handles=_legend(data), loc="outside lower center", ncols=3)
     return figure

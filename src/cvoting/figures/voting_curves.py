@@ -9,7 +9,16 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from cvoting.figures.base import ABOUT, draw_notes, model_names, panel_rows, rows_and_columns, title_panel, without_note
+from cvoting.figures.base import (
+    ABOUT,
+    draw_notes,
+    model_names,
+    panel_rows,
+    row_by_row,
+    rows_and_columns,
+    title_panel,
+    without_note,
+)
 from cvoting.figures.style import (
     ACROSS,
     COLOURS,
@@ -70,11 +79,9 @@ def draw(data: pd.DataFrame) -> Figure:
     down, across = rows_and_columns(len(panels), ACROSS)
     with style():
         figure = Figure(figsize=(WIDTH / 2 * max(2, across), 3.4 * down), layout="constrained")
-        for place, panel in enumerate(panels):
-            axes = figure.add_subplot(down, across, place + 1)
+        places = row_by_row(figure, len(panels), ACROSS, "Board accuracy (%)")
+        for axes, panel in zip(places, panels, strict=True):
             _draw_panel(axes, data[data["panel"] == panel], look)
-            if place % across == 0:
-                axes.set_ylabel("Board accuracy (%)")
         figure.suptitle(f"{model_names(data[~_alone(data)])}, {data['title'].iloc[0]}", fontweight="bold")
         figure.legend(handles=_legend(data), loc="outside lower center", ncols=3)
     return figure

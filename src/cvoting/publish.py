@@ -9,10 +9,11 @@ from PIL import Image
 
 from cvoting.atomic import atomic_path
 from cvoting.claims.page import markdown
+from cvoting.picture_file import write_picture
 from cvoting.table_files import read_log
 
-#: Pixels of a published picture for one of the figure's, and its colours: enough for a page, and a tenth of the bytes.
-SCALE, COLOURS = 0.5, 256
+#: Pixels of a published picture for one of the figure's: enough for a page.
+SCALE = 0.5
 PAGE = "README.md"
 
 
@@ -45,11 +46,7 @@ def _copy(file: Path, copy: Path) -> None:
 def _copy_picture(file: Path, copy: Path) -> None:
     with Image.open(file) as picture:
         width, height = (round(SCALE * pixels) for pixels in picture.size)
-        small = picture.convert("RGB").resize((width, height), Image.Resampling.LANCZOS)
-        # By octree: a median cut, the default, gives rare colours, those of curves, to their neighbours.
-        small = small.quantize(COLOURS, Image.Quantize.FASTOCTREE)
-    with atomic_path(copy) as temporary:
-        small.save(temporary, format="PNG", optimize=True)
+        write_picture(picture.convert("RGB").resize((width, height), Image.Resampling.LANCZOS), copy)
 
 
 def _page(title: str, published: Sequence[Path], results: Path) -> str:

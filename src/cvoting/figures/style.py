@@ -6,6 +6,7 @@ settings.  The same figure gives the same bytes.
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,10 @@ from matplotlib.axis import Axis
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
+from PIL import Image
 
 from cvoting.atomic import atomic_path
+from cvoting.picture_file import write_picture
 
 #: Width of a figure of two panels, inches.
 WIDTH = 6.5
@@ -202,5 +205,7 @@ def save(figure: Figure, pdf: Path, png: Path) -> None:
     with style():
         with atomic_path(pdf) as temporary:
             figure.savefig(temporary, format="pdf", metadata={"CreationDate": None, "Creator": None, "Producer": None})
-        with atomic_path(png) as temporary:
-            figure.savefig(temporary, format="png", dpi=DPI, metadata={"Software": None})
+        drawn = BytesIO()
+        figure.savefig(drawn, format="png", dpi=DPI)
+    with Image.open(drawn) as picture:
+        write_picture(picture, png)

@@ -88,7 +88,7 @@ def find(table: pd.DataFrame, name: str, wanted: dict[str, str], show: str, unit
         unit: that of the value, if it is not the row's own.
 
     Raises:
-        CvotingError: where there is no such column or row, or more than one row.
+        CvotingError: where there is no such column or row, more than one row, or no number.
     """
     if unknown := [column for column in (*wanted, show) if column not in table]:
         raise CvotingError(f"{name}: no column {unknown[0]!r}: expected one of {', '.join(map(str, table))}")
@@ -98,7 +98,10 @@ def find(table: pd.DataFrame, name: str, wanted: dict[str, str], show: str, unit
     row = rows.iloc[0]
     own = "" if show == "value" else f"{show}_"
     sources = {"value": show, "low": f"{own}low", "high": f"{own}high", "level": "level"}
-    values = {key: float(row.get(source) or "nan") for key, source in sources.items()}
+    try:
+        values = {key: float(row.get(source) or "nan") for key, source in sources.items()}
+    except ValueError as error:
+        raise CvotingError(f"{name}: {show} of {wanted}: {error}: expected a column of numbers") from error
     if math.isnan(values["low"]):
         values["level"] = math.nan  # of another number of the row
     return pd.Series(values | {"unit": unit or row.get("unit", "")})

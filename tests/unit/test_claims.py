@@ -460,7 +460,7 @@ def test_accuracy_grows_with_steps() -> None:
 def test_votes_help_where_steps_no_longer_do_only_if_they_no_longer_do() -> None:
     ended = gain_where_steps_end(stepped(0.1, 0.5, 0.8, 0.805), "itrsa", "maze_hard")
     assert judge(Above(), ended, NOTHING, False) == Verdict.HOLDS
-    assert "C-voting at step 16 minus the best step without a vote, 16: +9.5" in ended.note
+    assert "C-voting of 4 at step 16 minus the best step without a vote, 16: +9.5" in ended.note
     rising = gain_where_steps_end(stepped(0.1, 0.5, 0.7, 0.8), "itrsa", "maze_hard")
     assert judge(Above(), rising, NOTHING, False) == Verdict.NOT_COMPARABLE
 
@@ -548,10 +548,16 @@ def test_a_row_says_number_interval_sizes_and_verdict() -> None:
             "c7", "not run", (Part("a number", lambda e: e.accuracy(e.bank("a", "b")), Above(), "c6", headline="x"),)
         ),
     ]
-    about = {"study": "s", "title": "t", "paper_scale": False, "shown": ["fig"], "trained_on": {"b": "sudoku"}}
+    about = {
+        "study": "s",
+        "title": "t",
+        "paper_scale": False,
+        "shown": ["fig"],
+        "trained_on": dict.fromkeys("ab", "sudoku"),
+    }
     table = claims_table(claims, Tables().evidence(), about)
     row = table.iloc[0]
-    assert row["note"] == "b trained on sudoku"
+    assert row["note"] == "a trained on sudoku; b trained on sudoku"
     assert row[["puzzles", "training_seeds", "inference_seeds", "banks"]].tolist() == ["100 / 50", "1", "5 / 1", "a b"]
     assert row["rollout_steps"] == 100 * 5 * 4 * 16 + 50 * 4 * 16
     assert row[["verdict", "claim_verdict"]].tolist() == ["holds in kind", "undecided"]
@@ -560,6 +566,15 @@ def test_a_row_says_number_interval_sizes_and_verdict() -> None:
     assert shown.to_numpy().tolist() == [
         ["c6: the number", "–", "15.0 [10.0, 20.0]", "100 / 50", "1 x 5 / 1", "holds in kind"]
     ]
+
+
+def test_a_model_that_trained_for_its_puzzles_is_not_compared_with_one_that_did_not() -> None:
+    sources = (Source("a", 100, 1, 5, 4, 16), Source("b", 50, 1, 1, 4, 16))
+    claims = [Claim("c6", "a claim", (part(Above(), found(0.1, 0.2, sources=sources)),))]
+    about = {"study": "s", "title": "t", "paper_scale": False, "shown": [], "trained_on": {"b": "sudoku"}}
+    row = claims_table(claims, Tables().evidence(), about).iloc[0]
+    assert row["verdict"] == "not comparable"
+    assert row["note"] == "models of unlike training; b trained on sudoku"
 
 
 @pytest.fixture

@@ -67,6 +67,10 @@ def test_other_columns_and_units_are_named(docs: Path) -> None:
         ('number("laptop/nothing.csv", K=1)', "no such table"),
         ('number("laptop/figures/fig.csv", L=1)', "no column 'L': expected one of K, value, auroc, "),
         ('number("laptop/figures/fig.csv", "low", K=1)', "no column 'low'"),
+        (
+            'number("laptop/claims.csv", "number", claim="c3", K=64)',
+            "could not convert .* expected a column of numbers",
+        ),
         ('number("laptop/figures/fig.csv", K=4)', "0 rows with {'K': '4'}: expected one"),
         ('number("laptop/claims.csv", level=0.95)', "2 rows with {'level': '0.95'}: expected one"),
         ("figure(1)", r"template\.md: 'figure' is undefined"),

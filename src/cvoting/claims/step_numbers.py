@@ -29,12 +29,13 @@ def gain_where_steps_end(evidence: Evidence, model: str, dataset: str) -> Estima
     if quarter.empty:
         raise NotRunError(f"no step before the last quarter in {bank}")
     found, rise = evidence.gain_in(bank), last["value"] - quarter["value"].iloc[-1]
-    most = minus(evidence.accuracy(bank, kind="steps"), read_row(best))
+    voted = evidence.accuracy(bank, kind="steps")
+    most = minus(voted, read_row(best))
     note = (
-        f"{100 * rise:+.1f} points without a vote in the last quarter of the steps; C-voting at step {last['T_eval']} "
+        f"{100 * rise:+.1f} points without a vote in the last quarter of the steps; C-voting of {voted.K} at step "
+        f"{last['T_eval']} minus the best step without a vote, {best['T_eval']}: {100 * most.value:+.1f} "
+        f"[{100 * most.low:+.1f}, {100 * most.high:+.1f}]"
     )
-    note += f"minus the best step without a vote, {best['T_eval']}: {100 * most.value:+.1f} "
-    note += f"[{100 * most.low:+.1f}, {100 * most.high:+.1f}]"
     why = "accuracy still rises with the steps" if rise > NEARLY else None
     return found.over(*found.sources, trend=None, incomparable=why, note=note)
 

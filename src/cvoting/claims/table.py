@@ -121,11 +121,19 @@ def _row(claim: Claim, part: Part, evidence: Evidence, study: Mapping[str, Any])
         "headline": part.headline,
     }
     try:
-        found = part.number(evidence)
+        found = _like_with_like(part.number(evidence), study["trained_on"])
     except NotRunError as missing:
         return about | {"verdict": Verdict.NOT_RUN.value, "note": str(missing)}
     verdict = judge(part.rule, found, Printed.of(printed), study["paper_scale"], claim.question)
     return about | _numbers(found, study["trained_on"]) | {"verdict": verdict.value}
+
+
+def _like_with_like(found: Estimate, trained_on: Mapping[str, str]) -> Estimate:
+    """A number, which bears on no claim where some of its models trained for what they solve and others did not."""
+    others = [source.bank in trained_on for source in found.sources]
+    if all(others) or not any(others):
+        return found
+    return found.over(*found.sources, incomparable=found.incomparable or "models of unlike training")
 
 
 def _numbers(found: Estimate, trained_on: Mapping[str, str]) -> dict[str, object]:

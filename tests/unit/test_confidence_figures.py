@@ -466,7 +466,7 @@ def test_figure_5_draws_a_curve_and_a_point_for_each_temperature() -> None:
     assert len(figure.axes) == 4
     for place, bank in enumerate(SHOWN):
         rows = data[data["bank"] == bank]
-        upper, lower = figure.axes[place], figure.axes[2 + place]
+        upper, lower = figure.axes[2 * place : 2 * place + 2]
         few = [line for line in upper.lines if line.get_markerfacecolor() == "white"]
         diagonal, *curves = (line for line in upper.lines if line not in few)
         np.testing.assert_array_equal(diagonal.get_xdata(), diagonal.get_ydata())
@@ -786,7 +786,7 @@ def test_no_adaptive_vote_of_a_model_that_has_not_learned_its_task_is_drawn(monk
     figure = extra_adaptive_voting.draw(data)
     figure.draw_without_rendering()
     for place, bank in enumerate(SHOWN):
-        for axes in (figure.axes[place], figure.axes[2 + place]):
+        for axes in figure.axes[2 * place : 2 * place + 2]:
             assert bool(axes.lines) == (bank != "boards")
             said = " ".join(text.get_text() for text in axes.texts).replace("\n", " ")
             assert (note.replace("; ", " ") in said) == (bank == "boards")
@@ -797,7 +797,7 @@ def test_the_figure_of_adaptive_voting_draws_accuracy_by_the_mean_number_and_by_
     assert len(figure.axes) == 4
     order = (("fixed", "confidence"), ("fixed", "majority_answer"), ("threshold", None), ("agreement", None))
     for place, bank in enumerate(SHOWN):
-        upper, lower = figure.axes[place], figure.axes[2 + place]
+        upper, lower = figure.axes[2 * place : 2 * place + 2]
         source = over_all_seeds(adaptive(bank))
         shown = [
             source[(source["metric"] == metric) & (source["rule"] == rule) & (source["vote"] == (vote or "confidence"))]

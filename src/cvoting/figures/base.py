@@ -162,6 +162,19 @@ def row_by_row(figure: Figure, panels: int, across: int, label: str) -> Iterator
         yield axes
 
 
+def pairs_row_by_row(figure: Figure, pairs: int, across: int) -> Iterator[tuple[Axes, Axes]]:
+    """Two panels for each of several things, one above the other, by `rows_and_columns`.
+
+    Args:
+        figure: without panels.
+        pairs, across: as of `rows_and_columns`.
+    """
+    down, across = rows_and_columns(pairs, across)
+    for place in range(pairs):
+        above = place + place // across * across + 1
+        yield figure.add_subplot(2 * down, across, above), figure.add_subplot(2 * down, across, above + across)
+
+
 def model_names(data: pd.DataFrame) -> str:
     """The names of the models of some rows."""
     return ", ".join(MODELS.get(model, model) for model in dict.fromkeys(data["model"]))

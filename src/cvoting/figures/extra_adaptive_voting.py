@@ -5,7 +5,6 @@ stand votes with as many candidates for every puzzle.
 """
 
 from functools import partial
-from itertools import zip_longest
 from typing import Any
 
 import pandas as pd
@@ -14,7 +13,15 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from cvoting.figures.base import ABOUT, draw_notes, model_names, note_below, without_note
+from cvoting.figures.base import (
+    ABOUT,
+    draw_notes,
+    model_names,
+    note_below,
+    pairs_row_by_row,
+    rows_and_columns,
+    without_note,
+)
 from cvoting.figures.confidence_base import Tables, title_bank, write_confidence_figure
 from cvoting.figures.style import (
     COLOURS,
@@ -37,8 +44,8 @@ COLUMNS = (
     "bank", "title", *ABOUT, "training_seeds", "inference_seeds",
     *(name for name in NUMBERS if name not in (*SIZES, *INTERVAL[2:])), "note",
 )  # fmt: skip
-#: Panels side by side, each of one bank, of which another stands below.
-WIDE = 4
+#: The most banks side by side, each with two panels.
+ACROSS = 4
 #: Rules that draw until something holds: colour, marker and name.
 UNTIL: dict[str, tuple[str, str, str]] = {
     "threshold": ("#D55E00", "s", "until a candidate is confident enough"),
@@ -72,16 +79,11 @@ def prepare(
 def draw(data: pd.DataFrame) -> Figure:
     """The figure of what `prepare` made."""
     banks = list(dict.fromkeys(data["bank"]))
-    wide = max(2, min(WIDE, len(banks)))
-    high = -(-len(banks) // wide)
+    down, across = rows_and_columns(len(banks), ACROSS)
     with style():
-        figure = Figure(figsize=(3.1 * wide, 5.6 * high + 0.9), layout="constrained")
-        panels = figure.subplots(2 * high, wide, squeeze=False)
-        for upper, lower, bank in zip_longest(panels[::2].flat, panels[1::2].flat, banks):
-            if bank is None:
-                upper.remove()
-                lower.remove()
-                continue
+        figure = Figure(figsize=(3.1 * max(2, across), 5.6 * down + 0.9), layout="constrained")
+        pairs = pairs_row_by_row(figure, len(banks), ACROSS)
+        for place, ((upper, lower), bank) in enumerate(zip(pairs, banks, strict=True)):
             rows = data[data["bank"] == bank]
             for axes, draw_rows in ((upper, _draw_accuracy), (lower, _draw_abstention)):
                 if len(without_note(rows)):
@@ -89,11 +91,11 @@ def draw(data: pd.DataFrame) -> Figure:
                 draw_notes(axes, rows)
             drawn = f"at most $K$ = {rows['K_max'].max():,} of {rows['candidates'].iloc[0]:,} candidates"
             title_bank(upper, data, bank, candidates=drawn)
-        for upper, lower in zip(panels[::2, 0], panels[1::2, 0], strict=True):
-            upper.set_ylabel("Board accuracy (%)")
-            lower.set_ylabel("Board accuracy of its answers (%)")
+            if place % across == 0:
+                upper.set_ylabel("Board accuracy (%)")
+                lower.set_ylabel("Board accuracy of its answers (%)")
         figure.suptitle(f"{model_names(data)}, {data['title'].iloc[0]}", fontweight="bold")
-        figure.legend(handles=_legend(data), loc="outside lower center", ncols=max(2, wide - 1))
+        figure.legend(handles=_legend(data), loc="outside lower center", ncols=max(2, across - 1))
     return figure
 
 

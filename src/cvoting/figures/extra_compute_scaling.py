@@ -14,7 +14,15 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from cvoting.figures.base import ABOUT, draw_notes, model_names, rows_and_columns, title_panel, write_figure
+from cvoting.figures.base import (
+    ABOUT,
+    draw_notes,
+    model_names,
+    pairs_row_by_row,
+    rows_and_columns,
+    title_panel,
+    write_figure,
+)
 from cvoting.figures.style import ACROSS, COLOURS, NAMES, WIDTH, ordered_colours, percent_axis, style
 from cvoting.params.figures import ScalingFigure
 from cvoting.table_files import METRICS, over_all_seeds, read_tables, seeds_of, unlearned
@@ -92,14 +100,13 @@ def draw(data: pd.DataFrame) -> Figure:
     with style():
         figure = Figure(figsize=(WIDTH / 2 * max(2, across), 6.6 * down), layout="constrained")
         colours = ordered_colours(data["K"].astype(float).tolist())
-        for place, (vote, bank, metric) in enumerate(panels):
-            above = place + place // across * across + 1
-            pair = [figure.add_subplot(2 * down, across, spot) for spot in (above, above + across)]
+        pairs = pairs_row_by_row(figure, len(panels), ACROSS)
+        for (upper, lower), (vote, bank, metric) in zip(pairs, panels, strict=True):
             rows = data[(data["vote"] == vote) & (data["bank"] == bank) & (data["metric"] == metric)]
-            _draw_accuracies(pair[0], rows, colours)
-            _draw_gains(pair[1], rows[rows["measure"].isin(list(GAINS))])
-            pair[0].set_ylabel(f"{WAYS[metric]}, {NAMES[vote]} (%)")
-            pair[1].set_ylabel(f"{WAYS[metric]}, gain (points)")
+            _draw_accuracies(upper, rows, colours)
+            _draw_gains(lower, rows[rows["measure"].isin(list(GAINS))])
+            upper.set_ylabel(f"{WAYS[metric]}, {NAMES[vote]} (%)")
+            lower.set_ylabel(f"{WAYS[metric]}, gain (points)")
         figure.suptitle(f"{model_names(data)}, {data['title'].iloc[0]}", fontweight="bold")
         figure.legend(handles=_legend(data, colours), loc="outside lower center", ncols=across + 1)
     return figure

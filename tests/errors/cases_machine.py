@@ -2,9 +2,10 @@
 
 import re
 import signal
+from unittest import mock
 
 import torch
-from error_bench import DATA, RESUMABLE, ROLLOUTS, TRAIN, VOTING, Bench, Case, collector
+from error_bench import DATA, ENVIRONMENT, RESUMABLE, ROLLOUTS, TRAIN, VOTING, Bench, Case, collector
 
 from cvoting.checkpoint import load_tensors
 
@@ -61,6 +62,14 @@ def folder_in_the_way(bench: Bench) -> None:
 def file_in_the_way(bench: Bench) -> None:
     """A part of the output's path is a file."""
     bench.cvoting("data sudoku_hard.json --raw raw --out params.yaml/data")
+
+
+@case("A device that is not here", do="leave `CVOTING_DEVICE` out: each job takes what is there.")
+def no_device(bench: Bench) -> None:
+    """`CVOTING_DEVICE` names what the machine does not have (here: "cuda", without a GPU)."""
+    gone = [mock.patch(f"torch.{where}.is_available", return_value=False) for where in ("cuda", "backends.mps")]
+    with mock.patch.dict(ENVIRONMENT, CVOTING_DEVICE="cuda"), gone[0], gone[1]:
+        bench.cvoting(ROLLOUTS.replace("shard0", "new"))
 
 
 @case("Not enough memory")

@@ -1,6 +1,7 @@
 """Mistakes with weights of released code, with puzzles to solve, and with models of a fixed start."""
 
 import os
+import re
 
 import torch
 from error_bench import IMPORT, IMPORT_HRM, ROLLOUTS, SOLVE, Bench, Case, collector
@@ -211,3 +212,15 @@ def no_steps(bench: Bench) -> None:
     tensors, about = load_tensors(bench.path("model.safetensors"))
     save_tensors(bench.path("model.safetensors"), tensors, {n: v for n, v in about.items() if n != "training"})
     bench.cvoting(SOLVE)
+
+
+@case("Released weights of another checksum")
+def other_checksum(bench: Bench) -> None:
+    """A run's file of weights is not the one whose checksum the study states."""
+    block = {"file": "released.pth", "sha256": "0" * 64, "format": "released"}
+    bench.change("params.yaml", block, "runs", "akorn-sudoku", "imported")
+    bench.change("params.yaml", {}, "tables")  # of settings that no training had
+    bench.cvoting("recipe import_run akorn-sudoku 0")
+    bench.write("import.json", bench.printed)
+    bench.cvoting("import-run import.json --code 0 --file released.pth --out new.safetensors")
+    bench.text = re.sub("SHA-256 [0-9a-f]{64}", "SHA-256 <that of the file>", bench.text)

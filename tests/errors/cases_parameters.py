@@ -206,6 +206,15 @@ def nothing_released(bench: Bench) -> None:
     bench.cvoting(CHECK)
 
 
+@case("Weights of an unstated checksum")
+def checksum_unstated(bench: Bench) -> None:
+    """The place of an imported file's checksum still holds what the example in docs/evaluate.md says there."""
+    bench.change(
+        "params.yaml", {"file": "released.pth", "sha256": "<64 hex digits>"}, "runs", "akorn-sudoku", "imported"
+    )
+    bench.cvoting(CHECK)
+
+
 @case("Figures of a study other than params.yaml's", slow=True)
 def figures_of_another_study(bench: Bench) -> None:
     """figures/ is the place of the study in params.yaml alone."""

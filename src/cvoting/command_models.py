@@ -97,7 +97,9 @@ def add_model_verbs(verb: Callable[..., argparse.ArgumentParser]) -> None:
     given.add_argument("--file", type=Path, help="questions, one per line, or one row per line")
     sub.add_argument("--k", type=positive, help=f"candidates (default: {CANDIDATES}, or 1 from a fixed start)")
     sub.add_argument(
-        "--steps", type=positive, help="recurrent steps (default: twice those of the training; of HRM and the Transformer those)"
+        "--steps",
+        type=positive,
+        help="recurrent steps (default: twice those of the training; of HRM and the Transformer those)",
     )
     sub.add_argument("--seed", type=int, default=0, help="seed of the initial states (default: 0)")
     sub.add_argument("--threads", type=int, default=os.cpu_count() or 1, help="CPU threads (default: all)")

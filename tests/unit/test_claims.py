@@ -15,7 +15,14 @@ from hypothesis import strategies as st
 from cvoting import gathered
 from cvoting.checkpoint import Checkpoint
 from cvoting.claims.claim import Claim, Part
-from cvoting.claims.confidence_numbers import gap, growth, largest_change, least_temperature
+from cvoting.claims.confidence_numbers import (
+    gain_of_softening,
+    gap,
+    growth,
+    largest_change,
+    least_temperature,
+    range_over_temperatures,
+)
 from cvoting.claims.estimates import Estimate, Source, exact, minus, rank_correlation, read_row
 from cvoting.claims.evidence import Evidence, NotRunError
 from cvoting.claims.headline import BEGIN, headline, read_claims, write_headline
@@ -353,7 +360,8 @@ def test_confidence_grows_and_tells_right_from_wrong() -> None:
     rows = []
     for p in range(8):
         rows += trajectory(f"{p}", 0, 1, 0.4, 0.6, 0.9 + p / 1000) + trajectory(f"{p}", 1, 0, 0.5, 0.5, 0.5)
-    evidence = Tables().add("trajectories", "itrsa", "maze_hard", *rows).evidence()
+    tables = Tables().add("voting", "itrsa", "maze_hard", vote("confidence", 1, 0.5))
+    evidence = tables.add("trajectories", "itrsa", "maze_hard", *rows).evidence()
     right, wrong = (growth(evidence, "itrsa", "maze_hard", kind) for kind in (True, False))
     assert (right.value, right.trend) == (pytest.approx(0.5035), pytest.approx(1))
     assert (wrong.value, wrong.trend) == (0, 0)
@@ -380,13 +388,34 @@ def test_temperatures_whose_errors_meet_the_least_are_its_interval() -> None:
     rows = [calibrated(T, value) for T, value in errors.items()]
     rows += [calibrated(T, 0.0, "cell_accuracy_change", "voted") for T in errors if T != 4]
     rows += [calibrated(4.0, -0.005, "cell_accuracy_change", "voted")]
-    evidence = Tables().add("calibration", "itrsa", "maze_hard", *rows).evidence()
+    tables = Tables().add("voting", "itrsa", "maze_hard", vote("confidence", 1, 0.5))
+    evidence = tables.add("calibration", "itrsa", "maze_hard", *rows).evidence()
     least = least_temperature(evidence, "itrsa", "maze_hard")
     assert (least.value, least.low, least.high) == (2, 2, 3)
     assert judge(Matches(0.0), least, Printed(2.0, 0.0, None), True) == Verdict.REPRODUCED
     assert judge(Matches(0.0), least, Printed(1.0, 0.0, None), True) == Verdict.NOT_REPRODUCED
     change = largest_change(evidence, "itrsa", "maze_hard", "cell_accuracy")
     assert (change.value, change.low, change.high) == (-0.005, -0.015, 0.01)
+
+
+def test_confidence_of_a_bank_that_has_not_learned_its_task_bears_on_no_claim() -> None:
+    of, tables = ("itrsa", "maze_hard"), Tables()
+    tables.add("voting", *of, vote("confidence", 1, 0.9 * LEARNED))
+    tables.add("trajectories", *of, *trajectory("0", 0, 1, 0.4, 0.6), *trajectory("0", 1, 0, 0.5, 0.5))
+    kinds = (("candidates", "cell_ece_width"), ("candidates", "cell_accuracy"), ("voted", "board_change"))
+    tables.add(
+        "calibration", *of, *(calibrated(T, 0.1 * T, metric, kind) for kind, metric in kinds for T in (1.0, 2.0))
+    )
+    evidence = tables.evidence()
+    for number in (
+        growth(evidence, *of, right=True),
+        gap(evidence, *of),
+        least_temperature(evidence, *of),
+        gain_of_softening(evidence, *of),
+        largest_change(evidence, *of, "board"),
+        range_over_temperatures(evidence, *of),
+    ):
+        assert number.incomparable == "itrsa-maze_hard has not learned its task: 0.9%, below 1%"
 
 
 def seeds(dataset: str, *values: float) -> tuple[str, str, str, list[dict[str, object]]]:

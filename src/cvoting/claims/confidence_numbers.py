@@ -1,5 +1,8 @@
 """Numbers about confidence that no table holds: of trajectories, and over temperatures."""
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from jaxtyping import Float
@@ -29,7 +32,7 @@ def growth(evidence: Evidence, model: str, dataset: str, right: bool) -> Estimat
     first, last = meant["step"].min(), meant["step"].max()
     trend = rank_correlation(meant.groupby("step")["confidence"].mean())
     ends = meant[meant["step"] == last].assign(sign=1.0), meant[meant["step"] == first].assign(sign=-1.0)
-    found = _difference(evidence, pooled, pd.concat(ends))
+    found = evidence.learned(_difference(evidence, pooled, pd.concat(ends)), bank)
     return found.over(_source(evidence, bank, pooled), trend=trend, note=f"from step {first} to {last}")
 
 
@@ -40,7 +43,7 @@ def gap(evidence: Evidence, model: str, dataset: str) -> Estimate:
     ends = pooled[pooled["step"] == pooled["step"].max()]
     if ends["right"].nunique() < 2:
         raise NotRunError(f"right or wrong candidates alone among the pooled puzzles of {bank}")
-    found = _difference(evidence, pooled, ends.assign(sign=np.where(ends["right"], 1.0, -1.0)))
+    found = evidence.learned(_difference(evidence, pooled, ends.assign(sign=np.where(ends["right"], 1.0, -1.0))), bank)
     return found.over(_source(evidence, bank, pooled))
 
 
@@ -86,10 +89,10 @@ def least_temperature(evidence: Evidence, model: str, dataset: str) -> Estimate:
     best = min(errors, key=lambda T: errors[T].value)
     close = [T for T in temperatures if errors[T].low <= errors[best].high]
     note = f"ECE {100 * errors[best].value:.2g} %"
-    return Estimate(
-        best, min(close), max(close), errors[best].level, "intervals of the errors meet", errors[best].sources,
-        note=note if 2.0 not in errors else f"{note}, at temperature 2 {100 * errors[2.0].value:.2g} %",
-    )  # fmt: skip
+    if 2.0 in errors:
+        note += f", at temperature 2 {100 * errors[2.0].value:.2g} %"
+    ends: dict[str, Any] = {"low": min(close), "high": max(close), "interval": "intervals of the errors meet"}
+    return replace(errors[best], value=best, note=note, **ends)
 
 
 def gain_of_softening(evidence: Evidence, model: str, dataset: str) -> Estimate:
@@ -112,7 +115,7 @@ def largest_change(evidence: Evidence, model: str, dataset: str, metric: str) ->
     changes = [evidence.measure("calibration", bank, temperature=T, **where) for T in _temperatures(evidence, bank)]
     found = largest(changes)
     low, high = min(c.low for c in changes), max(c.high for c in changes)
-    return Estimate(found.value, low, high, found.level, f"{found.interval}, at any temperature", found.sources)
+    return replace(found, low=low, high=high, interval=f"{found.interval}, at any temperature")
 
 
 def range_over_temperatures(evidence: Evidence, model: str, dataset: str) -> Estimate:
@@ -122,7 +125,8 @@ def range_over_temperatures(evidence: Evidence, model: str, dataset: str) -> Est
     found = [evidence.measure("calibration", bank, temperature=T, **where) for T in _temperatures(evidence, bank)]
     values = [accuracy.value for accuracy in found]
     difference = max(values) - min(values)
-    return Estimate(difference, difference, difference, None, "the same candidates", found[0].sources)
+    ends: dict[str, Any] = {"low": difference, "high": difference, "level": None, "interval": "the same candidates"}
+    return replace(found[0], value=difference, **ends)
 
 
 def _temperatures(evidence: Evidence, bank: str) -> list[float]:

@@ -134,7 +134,7 @@ class Evidence:
         row = self._row(rows[rows["K"] == (rows["K"].max() if K is None else K)], f"{vote} against {against}", bank)
         about = {"interval": f"paired, {row['interval']}", "K": int(row["K"]), "note": f"p = {row['p']:.2g}"}
         found = read_row(row, "difference").over(self.source(bank), **about)
-        return self._beside(found, bank, one_candidate(self.table("voting", bank)))
+        return self.learned(found, bank)
 
     def compared(self, bank: str, against: str, vote: str = C_VOTING, metric: str = BOARD) -> pd.DataFrame:
         """The differences of two votes at every K, in the order of K.
@@ -191,7 +191,7 @@ class Evidence:
         row = self._row(over_all_seeds(table.dropna(subset=["value"])), ", ".join(map(str, where.values())), bank)
         own = {"training_seeds": seeds_of(table)["training_seeds"], "inference_seeds": 1}
         sizes = {"puzzles": int(row["puzzles"]), "candidates": int(row["candidates"]), "steps": int(row["T_eval"])}
-        return read_row(row).over(Source(bank, **sizes, **own))
+        return self.learned(read_row(row).over(Source(bank, **sizes, **own)), bank)
 
     def by_seed(self, bank: str) -> pd.DataFrame:
         """Board accuracy of C-voting among the first K candidates, by K and inference seed.
@@ -206,6 +206,10 @@ class Evidence:
         if rows["inference_seed"].nunique() < 2:
             raise NotRunError(f"one inference seed of {bank}")
         return rows
+
+    def learned(self, found: Estimate, bank: str) -> Estimate:
+        """A number of a bank, which bears on no claim where its single candidates solve next to nothing."""
+        return self._beside(found, bank, one_candidate(self.table("voting", bank)))
 
     @staticmethod
     def _beside(found: Estimate, bank: str, accuracy: float) -> Estimate:

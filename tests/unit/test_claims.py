@@ -474,7 +474,7 @@ def stepped(*values: float) -> Evidence:
     ]
     rows += [vote("confidence", 4, 0.9, T_eval=t) for t in (4, 8, 12, 16)]
     tables = Tables().add("steps", "itrsa", "maze_hard", *rows)
-    tables.add("voting", "itrsa", "maze_hard", vote("confidence", 4, 0.9))
+    tables.add("voting", "itrsa", "maze_hard", vote("confidence", 1, values[-1]), vote("confidence", 4, 0.9))
     return tables.add("paired", "itrsa", "maze_hard", pair("random", 1, 0.0), pair("random", 4, 0.1)).evidence()
 
 
@@ -492,6 +492,12 @@ def test_votes_help_where_steps_no_longer_do_only_if_they_no_longer_do() -> None
     assert "C-voting of 4 at step 16 minus the best step without a vote, 16: +9.5" in ended.note
     rising = gain_where_steps_end(stepped(0.1, 0.5, 0.7, 0.8), "itrsa", "maze_hard")
     assert judge(Above(), rising, NOTHING, False) == Verdict.NOT_COMPARABLE
+
+
+def test_steps_of_a_bank_that_has_not_learned_its_task_bear_on_no_claim() -> None:
+    evidence = stepped(0.001, 0.002, 0.002, 0.002)
+    for number in (growth_with_steps, gain_where_steps_end):
+        assert "has not learned its task" in (number(evidence, "itrsa", "maze_hard").incomparable or "")
 
 
 def test_what_is_said_of_steps_is_that_of_the_bank_with_most() -> None:

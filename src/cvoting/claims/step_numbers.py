@@ -12,7 +12,7 @@ def growth_with_steps(evidence: Evidence, model: str, dataset: str) -> Estimate:
     """The accuracy without a vote at the last step minus that at the first, with its growth between them."""
     bank = evidence.longest_bank(model, dataset)
     rows = _without_vote(evidence, bank)
-    found = minus(read_row(rows.iloc[-1]), read_row(rows.iloc[0]))
+    found = evidence.learned(minus(read_row(rows.iloc[-1]), read_row(rows.iloc[0])), bank)
     steps = f"from step {rows['T_eval'].iloc[0]} to {rows['T_eval'].iloc[-1]}"
     return found.over(evidence.source(bank), trend=rank_correlation(rows["value"]), note=steps)
 
@@ -36,7 +36,7 @@ def gain_where_steps_end(evidence: Evidence, model: str, dataset: str) -> Estima
         f"{last['T_eval']} minus the best step without a vote, {best['T_eval']}: {100 * most.value:+.1f} "
         f"[{100 * most.low:+.1f}, {100 * most.high:+.1f}]"
     )
-    why = "accuracy still rises with the steps" if rise > NEARLY else None
+    why = found.incomparable or ("accuracy still rises with the steps" if rise > NEARLY else None)
     return found.over(*found.sources, trend=None, incomparable=why, note=note)
 
 

@@ -466,7 +466,7 @@ def test_figure_5_draws_a_curve_and_a_point_for_each_temperature() -> None:
     assert len(figure.axes) == 4
     for place, bank in enumerate(SHOWN):
         rows = data[data["bank"] == bank]
-        upper, lower = figure.axes[2 * place : 2 * place + 2]
+        upper, lower = figure.axes[place], figure.axes[2 + place]
         few = [line for line in upper.lines if line.get_markerfacecolor() == "white"]
         diagonal, *curves = (line for line in upper.lines if line not in few)
         np.testing.assert_array_equal(diagonal.get_xdata(), diagonal.get_ydata())

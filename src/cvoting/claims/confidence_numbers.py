@@ -1,7 +1,6 @@
 """Numbers about confidence that no table holds: of trajectories, and over temperatures."""
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -91,8 +90,8 @@ def least_temperature(evidence: Evidence, model: str, dataset: str) -> Estimate:
     note = f"ECE {100 * errors[best].value:.2g} %"
     if 2.0 in errors:
         note += f", at temperature 2 {100 * errors[2.0].value:.2g} %"
-    ends: dict[str, Any] = {"low": min(close), "high": max(close), "interval": "intervals of the errors meet"}
-    return replace(errors[best], value=best, note=note, **ends)
+    interval = "intervals of the errors meet"
+    return replace(errors[best], value=best, low=min(close), high=max(close), interval=interval, note=note)
 
 
 def gain_of_softening(evidence: Evidence, model: str, dataset: str) -> Estimate:
@@ -125,8 +124,8 @@ def range_over_temperatures(evidence: Evidence, model: str, dataset: str) -> Est
     found = [evidence.measure("calibration", bank, temperature=T, **where) for T in _temperatures(evidence, bank)]
     values = [accuracy.value for accuracy in found]
     difference = max(values) - min(values)
-    ends: dict[str, Any] = {"low": difference, "high": difference, "level": None, "interval": "the same candidates"}
-    return replace(found[0], value=difference, **ends)
+    interval = "the same candidates"
+    return replace(found[0], value=difference, low=difference, high=difference, level=None, interval=interval)
 
 
 def _temperatures(evidence: Evidence, bank: str) -> list[float]:

@@ -190,6 +190,18 @@ def test_a_panel_says_what_it_is_of_and_how_many_seeds_are_behind_it(name, table
     assert "a study" in figure.get_suptitle()
 
 
+@pytest.mark.parametrize("name", [name for name, params in PARAMS.items() if isinstance(params, BanksFigure)])
+def test_of_banks_of_several_models_panels_say_which_is_theirs_or_the_colours_do(name, table_files) -> None:
+    data = prepared(name, table_files)
+    figure = FIGURES[name].draw(data)
+    titles = [axes.get_title() for axes in panels(figure)]
+    by_colour = {text.get_text() for legend in figure.legends for text in legend.get_texts()}
+    for model in ("ItrSA++", "a_model_of_mine"):
+        assert model in by_colour or any(model in title for title in titles)
+    if "ItrSA++" not in by_colour:
+        assert not any("ItrSA++" in title and "a_model_of_mine" in title for title in titles)
+
+
 @pytest.mark.parametrize("name", PARAMS)
 @pytest.mark.parametrize("dataset", ["sudoku_hard", "maze_hard"])
 def test_nothing_that_is_written_is_cut_off_or_covers_something_else(name, dataset, table_files) -> None:

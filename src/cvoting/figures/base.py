@@ -199,15 +199,17 @@ def dataset_name(rows: pd.DataFrame) -> str:
     return f"{name} ({', '.join(about)})" if about else name
 
 
-def title_panel(axes: Axes, data: pd.DataFrame, sizes: str = "") -> None:
+def title_panel(axes: Axes, data: pd.DataFrame, sizes: str = "", among: pd.DataFrame | None = None) -> None:
     """Above a panel: its dataset, and the sizes, seeds and intervals behind its numbers.
 
     Args:
         axes: the panel.
         data: its rows; no interval is named where they have none.
         sizes: how many puzzles and candidates there are, in other words than those of banks.
+        among: the rows of all panels, whose model is then named where they have several.
     """
-    axes.set_title(dataset_name(data), pad=31)
+    model = f"{model_names(data)}\n" if among is not None and among["model"].nunique() > 1 else ""
+    axes.set_title(f"{model}{dataset_name(data)}", pad=31)
     sizes = sizes or f"$n$ = {_all(data['puzzles'])} puzzles, $M$ = {_all(data['candidates'])}"
     steps = f"$T_\\mathrm{{eval}}$ = {_all(data['T_eval'])}"
     seeds = f"training seeds: {_all(data['training_seeds'])}, inference seeds: {_all(data['inference_seeds'])}"

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from cvoting.figures.base import ABOUT, model_names, title_panel, write_figure
+from cvoting.figures.base import ABOUT, title_panel, write_figure
 from cvoting.params.figures import ConfidenceFigure
 from cvoting.table_files import TABLES, TableError, read_tables, seeds_of
 
@@ -88,9 +88,8 @@ def title_bank(axes: Axes, data: pd.DataFrame, bank: str, below: str = "", candi
     if "pooled_puzzles" in data:
         hashes = f"hashes up to {shown_puzzle(about['pooled_up_to'])}"
         sizes = f"{about['pooled_puzzles']:,} of {puzzles} pooled: {hashes}\n{candidates}"
-    title_panel(axes, rows, sizes)
-    model = f"{model_names(rows)}, " if data["model"].nunique() > 1 else ""
-    axes.set_title(f"{model}{axes.get_title()}" + (f"\n{below}" if below else ""), pad=31)
+    title_panel(axes, rows, sizes, among=data)
+    axes.set_title(axes.get_title() + (f"\n{below}" if below else ""), pad=31)
 
 
 def rows_of_banks(

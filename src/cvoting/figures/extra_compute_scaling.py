@@ -105,6 +105,8 @@ def draw(data: pd.DataFrame) -> Figure:
             rows = data[(data["vote"] == vote) & (data["bank"] == bank) & (data["metric"] == metric)]
             _draw_accuracies(upper, rows, colours)
             _draw_gains(lower, rows[rows["measure"].isin(list(GAINS))])
+            for axes in (upper, lower):
+                title_panel(axes, rows, among=data)
             upper.set_ylabel(f"{WAYS[metric]}, {NAMES[vote]} (%)")
             lower.set_ylabel(f"{WAYS[metric]}, gain (points)")
         figure.suptitle(f"{model_names(data)}, {data['title'].iloc[0]}", fontweight="bold")
@@ -128,7 +130,6 @@ def _numbers(table: pd.DataFrame, metric: str, vote: str) -> pd.DataFrame:
 
 def _draw_accuracies(axes: Axes, data: pd.DataFrame, colours: Mapping[float, str]) -> None:
     """A curve with its band for each K, along which steps grow; the front as rings, and as other puzzles judge it."""
-    title_panel(axes, data)
     if data["note"].notna().any():
         draw_notes(axes, data)
         return
@@ -149,7 +150,6 @@ def _draw_accuracies(axes: Axes, data: pd.DataFrame, colours: Mapping[float, str
 
 def _draw_gains(axes: Axes, data: pd.DataFrame) -> None:
     """A bar with its interval for each gain; what is gained over what, and the shares, in words."""
-    title_panel(axes, data)
     rows = data.set_index("measure").loc[list(GAINS)]
     if data["note"].notna().any():
         draw_notes(axes, data)

@@ -45,7 +45,9 @@ def draw(data: pd.DataFrame) -> Figure:
     with style():
         figure = Figure(figsize=(WIDTH / 2 * max(2, len(panels)), 3.2), layout="constrained")
         for axes, (bank, metric) in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
-            _draw_panel(axes, data[(data["bank"] == bank) & (data["metric"] == metric)])
+            rows = data[(data["bank"] == bank) & (data["metric"] == metric)]
+            _draw_panel(axes, rows)
+            title_panel(axes, rows, among=data)
         figure.suptitle(f"{model_names(data)}, {data['title'].iloc[0]}", fontweight="bold")
         handles = [Patch(facecolor=COLOURS[v], alpha=0.5, label=NAMES[v]) for v in dict.fromkeys(data["vote"])]
         figure.legend(handles=handles, loc="outside lower center", ncols=3)
@@ -83,7 +85,6 @@ def _draw_panel(axes: Axes, data: pd.DataFrame) -> None:
     optimal = data["metric"].iloc[0] == "optimal"
     axes.set_ylabel("Any shortest path (%)" if optimal else "Board accuracy (%)")
     percent_axis(axes)
-    title_panel(axes, data)
     draw_notes(axes, data)
 
 

@@ -59,7 +59,9 @@ def draw(data: pd.DataFrame) -> Figure:
         figure = Figure(figsize=(WIDTH / 2 * max(2, across), 3.2 * down), layout="constrained")
         places = row_by_row(figure, len(banks), ACROSS, "Board accuracy (%)")
         for axes, bank in zip(places, banks, strict=True):
-            _draw_panel(axes, data[data["bank"] == bank])
+            rows = data[data["bank"] == bank]
+            _draw_panel(axes, rows)
+            title_panel(axes, rows, among=data)
         figure.suptitle(f"{model_names(data)}, {data['title'].iloc[0]}", fontweight="bold")
         figure.legend(handles=_legend(data), loc="outside lower center", ncols=3)
     return figure
@@ -84,7 +86,6 @@ def _draw_panel(axes: Axes, data: pd.DataFrame) -> None:
     axes.xaxis.set_major_locator(MaxNLocator(nbins=8, integer=True))
     axes.set_xlabel("Steps $T_\\mathrm{eval}$")
     percent_axis(axes)
-    title_panel(axes, data)
     draw_notes(axes, data)
 
 

@@ -190,6 +190,13 @@ def test_a_panel_says_what_it_is_of_and_how_many_seeds_are_behind_it(name, table
     assert "a study" in figure.get_suptitle()
 
 
+def test_panels_of_gains_name_the_steps_that_are_compared_and_those_of_accuracy_all(table_files) -> None:
+    figure = extra_compute_scaling.draw(prepared("extra_compute_scaling", table_files))
+    said = {axes.get_ylabel().split(", ")[-1]: axes.texts[0].get_text() for axes in panels(figure)}
+    assert "$T_\\mathrm{eval}$ = 32 / 8\n" in said["gain (points)"]
+    assert "$T_\\mathrm{eval}$ = 8 / 16 / 32\n" in said["C-voting (%)"]
+
+
 @pytest.mark.parametrize("name", [name for name, params in PARAMS.items() if isinstance(params, BanksFigure)])
 def test_of_banks_of_several_models_panels_say_which_is_theirs_or_the_colours_do(name, table_files) -> None:
     data = prepared(name, table_files)

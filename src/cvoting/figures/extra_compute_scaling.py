@@ -103,10 +103,11 @@ def draw(data: pd.DataFrame) -> Figure:
         pairs = pairs_row_by_row(figure, len(panels), ACROSS)
         for (upper, lower), (vote, bank, metric) in zip(pairs, panels, strict=True):
             rows = data[(data["vote"] == vote) & (data["bank"] == bank) & (data["metric"] == metric)]
+            gains = rows[rows["measure"].isin(list(GAINS))]
             _draw_accuracies(upper, rows, colours)
-            _draw_gains(lower, rows[rows["measure"].isin(list(GAINS))])
-            for axes in (upper, lower):
-                title_panel(axes, rows, among=data)
+            _draw_gains(lower, gains)
+            for axes, shown in ((upper, rows), (lower, gains)):
+                title_panel(axes, shown, among=data)
             upper.set_ylabel(f"{WAYS[metric]}, {NAMES[vote]} (%)")
             lower.set_ylabel(f"{WAYS[metric]}, gain (points)")
         figure.suptitle(f"{model_names(data)}, {data['title'].iloc[0]}", fontweight="bold")
